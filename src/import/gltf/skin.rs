@@ -499,10 +499,7 @@ impl Importer<'_> {
                 return Ok(Vec::new());
             };
             let accessor = read(Semantic::TexCoords(set), &[Type::Vec2])?;
-            let of_vertex = |&vertex: &u32| {
-                let tex_coord = accessor
-                    .as_ref()
-                    .map_or(Vec2::ZERO, |t| Vec2::from(t.floats::<2>(vertex as usize)));
+            let transformed = |tex_coord: Vec2| {
                 let tex_coord = transform.apply(tex_coord);
                 if tex_coord.is_finite() {
                     tex_coord
@@ -510,7 +507,13 @@ impl Importer<'_> {
                     Vec2::ZERO
                 }
             };
-            Ok(draft.vertices.iter().map(of_vertex).collect())
+            let vertices = draft.vertices.iter();
+            Ok(match accessor {
+                Some(accessor) => vertices
+                    .map(|&vertex| transformed(accessor.floats(vertex as usize).into()))
+                    .collect(),
+                None => vec![transformed(Vec2::ZERO); vertices.len()],
+            })
         };
         let (first, second) = (tex_coords(first)?, tex_coords(second)?);
         let colors = read(Semantic::Colors(0), &[Type::Vec3, Type::Vec4])?;
