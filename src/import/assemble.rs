@@ -192,7 +192,9 @@ pub(crate) fn open_manifest_and_tell<'s>(
     clips.append(&mut made);
     // Clips without an entry have root motion, too, if the character has it.
     let Imported { model, reach, .. } = &mut imported;
-    let others = |clip: &&mut SkeletalClip| !manifest.clips.contains_key(&*clip.timing.name);
+    let others = |clip: &&mut SkeletalClip| {
+        manifest.root_motion.is_some() && !manifest.clips.contains_key(&*clip.timing.name)
+    };
     for clip in model.clips.iter_mut().filter(others) {
         let edited = edits.run(&ClipEntry::default(), None, clip.clone(), &model.skeleton);
         // One that can't be put in place stays as it is.
@@ -237,10 +239,14 @@ fn add_mirrored(
     totals: &mut ClipTotals,
     imported: &mut Imported,
 ) -> Result<(), FormatError> {
-    let images = manifest
+    let mut images = manifest
         .clips
         .iter()
-        .filter_map(|(name, entry)| Some((name, entry, entry.mirror.as_deref()?)));
+        .filter_map(|(name, entry)| Some((name, entry, entry.mirror.as_deref()?)))
+        .peekable();
+    if images.peek().is_none() {
+        return Ok(());
+    }
     let mut made = Vec::new();
     // Only joints that a mirrored clip moves need a counterpart.
     let mut moves = vec![false; imported.model.skeleton.len()];
