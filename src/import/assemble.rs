@@ -248,10 +248,14 @@ fn add_mirrored(
     totals: &mut ClipTotals,
     imported: &mut Imported,
 ) -> Result<(), FormatError> {
-    let images = manifest
+    let mut images = manifest
         .clips
         .iter()
-        .filter_map(|(name, entry)| Some((name, entry, entry.mirror.as_deref()?)));
+        .filter_map(|(name, entry)| Some((name, entry, entry.mirror.as_deref()?)))
+        .peekable();
+    if images.peek().is_none() {
+        return Ok(());
+    }
     let mut made = Vec::new();
     // Only joints that a mirrored clip moves need a counterpart.
     let mut moves = vec![false; imported.model.skeleton.len()];

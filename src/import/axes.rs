@@ -151,6 +151,7 @@ impl Basis {
         }
     }
 
+    #[inline]
     fn determinant(&self) -> f32 {
         let [a, b, c] = self.axes;
         // An even permutation of three axes is one of the three rotations of (0, 1, 2).

@@ -92,8 +92,10 @@ impl WeightReader {
         if let [(_, weight)] = own {
             *weight = 1.0;
         } else {
-            // There are few, and most are sorted already. Stable, so that equal weights keep the file's order.
-            own.sort_by(|a, b| b.1.total_cmp(&a.1));
+            // Stable, so that equal weights keep the file's order. Most are sorted already.
+            if !own.is_sorted_by(|a, b| a.1 >= b.1) {
+                own.sort_by(|a, b| b.1.total_cmp(&a.1));
+            }
             // Summed again, because the order of the sum matters to the last bit.
             let sum: f32 = own.iter().map(|(_, weight)| weight).sum();
             if sum > 0.0 && sum.is_finite() && sum.recip().is_finite() {

@@ -22,11 +22,20 @@ pub(super) fn with_palettes(
     let mut pieces = Vec::new();
     let name = part.name.clone();
     if all.len <= most {
-        add(part, vertices, weights, combiner, HALVINGS, &mut pieces);
+        add(
+            part,
+            vertices,
+            &all,
+            weights,
+            combiner,
+            HALVINGS,
+            &mut pieces,
+        );
     } else {
         for triangles in by_joints(&part, weights, combiner, most) {
             let (piece, kept) = subset(&part, triangles);
-            add(piece, kept, weights, combiner, HALVINGS, &mut pieces);
+            let set = joints_of(&kept, weights, combiner);
+            add(piece, kept, &set, weights, combiner, HALVINGS, &mut pieces);
         }
     }
     for (number, piece) in pieces.iter_mut().enumerate().skip(1) {
@@ -71,16 +80,16 @@ fn by_joints(
 const HALVINGS: u32 = 6;
 
 /// Adds a piece, or its halves if its palette has no room for all combined joints. `kept` has the original index of each of its
-/// vertices.
+/// vertices, and `set` their joints.
 fn add(
     part: SkinPart,
     kept: Vec<u32>,
+    set: &JointSet,
     weights: &VertexWeights,
     combiner: &mut Combiner,
     halvings: u32,
     pieces: &mut Vec<SkinPart>,
 ) {
-    let set = joints_of(&kept, weights, combiner);
     let mut full = SkinPart {
         palette: set.joints().collect(),
         ..part
@@ -101,8 +110,9 @@ fn add(
     let half = full.triangles.len() / 2;
     for triangles in [&full.triangles[..half], &full.triangles[half..]] {
         let (piece, of_piece) = subset(&full, triangles.to_vec());
-        let kept = of_piece.iter().map(|&v| kept[v as usize]).collect();
-        add(piece, kept, weights, combiner, halvings - 1, pieces);
+        let kept: Vec<u32> = of_piece.iter().map(|&v| kept[v as usize]).collect();
+        let set = joints_of(&kept, weights, combiner);
+        add(piece, kept, &set, weights, combiner, halvings - 1, pieces);
     }
 }
 

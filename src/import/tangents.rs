@@ -19,15 +19,18 @@ use glam::{DVec2, DVec3, Vec2, Vec3, Vec4};
 ///
 /// The bitangent `w · normal × tangent` points against V, as Bevy expects where V points down.
 pub(super) fn complete_tangents(part: &mut SkinPart) -> usize {
-    if part.tangents.len() != part.positions.len() {
-        part.tangents = vec![Vec4::ZERO; part.positions.len()];
-    }
+    let vertices = part.positions.len();
     let mut missing = Vec::new();
-    for (vertex, (tangent, normal)) in part.tangents.iter_mut().zip(&part.normals).enumerate() {
-        let w = if tangent.w < 0.0 { -1.0 } else { 1.0 };
-        match usable(tangent.truncate()).filter(|t| t.cross(*normal).length_squared() > 1e-4) {
-            Some(unit) => *tangent = unit.extend(w),
-            None => missing.push(vertex),
+    if part.tangents.len() != vertices {
+        part.tangents = vec![Vec4::ZERO; vertices];
+        missing = (0..vertices).collect();
+    } else {
+        for (vertex, (tangent, normal)) in part.tangents.iter_mut().zip(&part.normals).enumerate() {
+            let w = if tangent.w < 0.0 { -1.0 } else { 1.0 };
+            match usable(tangent.truncate()).filter(|t| t.cross(*normal).length_squared() > 1e-4) {
+                Some(unit) => *tangent = unit.extend(w),
+                None => missing.push(vertex),
+            }
         }
     }
     if !missing.is_empty() {
@@ -37,6 +40,17 @@ pub(super) fn complete_tangents(part: &mut SkinPart) -> usize {
 }
 
 fn compute_tangents(part: &mut SkinPart, missing: &[usize]) {
+    // As in models in plain colors, which have no texture coordinates.
+    if part
+        .triangles
+        .iter()
+        .all(|corners| area(part, corners) == 0.0)
+    {
+        for &vertex in missing {
+            part.tangents[vertex] = part.normals[vertex].any_orthonormal_vector().extend(1.0);
+        }
+        return;
+    }
     let first = first_equal(part);
     // Per vertex, the sum over its corners of either sign.
     let mut sums = vec![[Vec3::ZERO; 2]; part.positions.len()];
@@ -75,15 +89,17 @@ fn compute_tangents(part: &mut SkinPart, missing: &[usize]) {
             mirrored_copy[vertex] = Some(duplicate(part, vertex, mirrored.extend(-1.0)));
         }
     }
-    // Triangles that mirror the texture get the copies. Only the sign of the mapping is wanted
-    // here, so the edges don't matter.
+    if part.positions.len() == sums.len() {
+        return;
+    }
+    // Triangles that mirror the texture get the copies.
     for face in 0..part.triangles.len() {
         let triangle = part.triangles[face];
         if triangle.iter().any(|&vertex| {
             mirrored_copy
                 .get(vertex as usize)
                 .is_some_and(Option::is_some)
-        }) && along_u(part, &triangle, DVec3::ZERO, DVec3::ZERO).1
+        }) && area(part, &triangle) > 0.0
         {
             part.triangles[face] =
                 triangle.map(|vertex| mirrored_copy[vertex as usize].unwrap_or(vertex));
@@ -94,12 +110,23 @@ fn compute_tangents(part: &mut SkinPart, missing: &[usize]) {
 /// The direction, of any length, in which U grows along a triangle with the edges `ab` and `ac`, and whether the
 /// picture is mirrored on it.
 fn along_u(part: &SkinPart, triangle: &[u32; 3], ab: DVec3, ac: DVec3) -> (DVec3, bool) {
-    let [s, t, u] = triangle.map(|vertex| tex_coord(part, vertex as usize).as_dvec2());
-    let (st, su): (DVec2, DVec2) = (t - s, u - s);
+    let [st, su] = edges(part, triangle);
     let area = st.perp_dot(su);
     // V points down the picture, so its area is negative where it is not mirrored.
     let sign = if area == 0.0 { 0.0 } else { area.signum() };
     ((ab * su.y - ac * st.y) * sign, area > 0.0)
+}
+
+/// Twice the area of a triangle's picture, which is above 0 where it is mirrored.
+fn area(part: &SkinPart, triangle: &[u32; 3]) -> f64 {
+    let [st, su] = edges(part, triangle);
+    st.perp_dot(su)
+}
+
+/// The edges from the first corner of a triangle in the picture.
+fn edges(part: &SkinPart, triangle: &[u32; 3]) -> [DVec2; 2] {
+    let [s, t, u] = triangle.map(|vertex| tex_coord(part, vertex as usize).as_dvec2());
+    [t - s, u - s]
 }
 
 /// Adds a copy of a vertex with another tangent and returns its index.

@@ -1,7 +1,7 @@
 //! Skin: vertices and the joints that move them.
 
 use super::{BoundingBox, JointIndex, MorphTarget};
-use glam::{Vec2, Vec3, Vec4};
+use glam::{Vec2, Vec3, Vec3A, Vec4};
 
 /// Up to four joints that move a vertex.
 ///
@@ -200,20 +200,37 @@ impl SkinPart {
     /// The posed part is inside the hull of these boxes, each moved by its joint, because a vertex is a
     /// weighted mean of points that are each in one of them.
     pub(crate) fn joint_boxes(&self, inverse_bind: &[glam::Affine3A]) -> Vec<Option<BoundingBox>> {
-        let mut boxes: Vec<Option<BoundingBox>> = vec![None; self.palette.len()];
-        for (position, influences) in self.positions.iter().zip(&self.influences) {
-            for (slot, _) in self
-                .combined_joints
-                .resolve(self.palette.len(), *influences)
-            {
-                let Some(matrix) = inverse_bind.get(usize::from(self.palette[slot])) else {
-                    continue;
+        let joints = self.palette.len();
+        let mut boxes: Vec<Option<[Vec3A; 2]>> = vec![None; joints];
+        for (position, Influences { palette, weights }) in
+            self.positions.iter().zip(&self.influences)
+        {
+            let position = Vec3A::from(*position);
+            for (&slot, weight) in palette.iter().zip(weights) {
+                let alone = [(slot, 1.0)];
+                let shares = match usize::from(slot).checked_sub(joints) {
+                    None => &alone,
+                    Some(entry) => self.combined_joints.get(entry).unwrap_or_default(),
                 };
-                let point = BoundingBox::point(matrix.transform_point3(*position));
-                boxes[slot] = Some(boxes[slot].map_or(point, |bounds| bounds.union(point)));
+                for &(slot, share) in shares {
+                    let slot = usize::from(slot);
+                    if *weight > 0.0
+                        && weight * share > 0.0
+                        && let Some(&joint) = self.palette.get(slot)
+                        && let Some(matrix) = inverse_bind.get(usize::from(joint))
+                    {
+                        let point = matrix.transform_point3a(position);
+                        let [min, max] = boxes[slot].get_or_insert([point; 2]);
+                        (*min, *max) = (min.min(point), max.max(point));
+                    }
+                }
             }
         }
-        boxes
+        let to_box = |[min, max]: [Vec3A; 2]| BoundingBox {
+            min: min.into(),
+            max: max.into(),
+        };
+        boxes.into_iter().map(|all| all.map(to_box)).collect()
     }
 }
 

@@ -169,8 +169,10 @@ impl PartBounds {
     ///
     /// `None` if no joint moves the part or the box is not finite. Joints without a matrix are ignored.
     pub fn posed(&self, model: &[Affine3A]) -> Option<BoundingBox> {
-        self.union_of(|joint, bounds| Some(transformed(bounds, model.get(joint)?)))
-            .filter(BoundingBox::is_finite)
+        let moved = |(joint, bounds): &(usize, BoundingBox)| {
+            Some(Centered::new(bounds).transformed(model.get(*joint)?))
+        };
+        union(self.boxes.iter().filter_map(moved)).filter(BoundingBox::is_finite)
     }
 
     /// Returns a box in model space that contains the part at every time of a clip that plays
@@ -197,9 +199,19 @@ impl PartBounds {
             .iter()
             .map(|p| p.over_weights(skeleton, clip))
             .collect();
+        // What is the same in all frames.
+        let prepared = |(joint, bounds): &(usize, BoundingBox)| {
+            (*joint, Centered::new(bounds), farthest(*bounds))
+        };
+        let centered: Vec<Vec<(usize, Centered, f64)>> = parts
+            .iter()
+            .map(|part| part.boxes.iter().map(prepared).collect())
+            .collect();
         let mut scratch = Scratch::default();
         let carries = carriers(&parts, skeleton);
         let mut paths: Vec<Path> = vec![Path::default(); skeleton.len()];
+        // The paths of joints that stand still, relative to their parents.
+        let mut still: Vec<Option<Path>> = vec![None; skeleton.len()];
         let mut local = vec![JointTransform::IDENTITY; skeleton.len()];
         // Per part: the box of the frame before, and the union so far.
         let mut boxes: Vec<(Option<BoundingBox>, Option<BoundingBox>)> =
@@ -216,16 +228,24 @@ impl PartBounds {
                 .filter(|(joint, _)| carries[*joint])
             {
                 let now = scratch.joint(joint).unwrap_or(*before);
-                let path = Path::from(Motion::new(before, &now));
+                let path = || Path::from(Motion::new(before, &now));
+                let path = if now == *before {
+                    *still[joint].get_or_insert_with(path)
+                } else {
+                    still[joint] = None;
+                    path()
+                };
                 // Parents come first.
                 let parent = skeleton.parents()[joint];
                 paths[joint] =
                     parent.map_or(path, |parent| path.under(&paths[usize::from(parent)]));
                 *before = now;
             }
-            for (part, (before, all)) in parts.iter().zip(&mut boxes) {
-                let moved = |joint, bounds| Some(transformed(bounds, scratch.model().get(joint)?));
-                let Some(mut now) = part.union_of(moved) else {
+            for (part, (before, all)) in centered.iter().zip(&mut boxes) {
+                let moved = |(joint, bounds, _): &(usize, Centered, f64)| {
+                    Some(bounds.transformed(scratch.model().get(*joint)?))
+                };
+                let Some(mut now) = union(part.iter().filter_map(moved)) else {
                     continue;
                 };
                 // A little larger, since matrices and products are rounded.
@@ -234,7 +254,7 @@ impl PartBounds {
                     Vec3::splat(now.max.abs().max(now.min.abs()).max_element() * 1e-5),
                 );
                 // The lines from the frame before lie in the union of both boxes.
-                let margin = Vec3::splat(part.margin(&paths));
+                let margin = Vec3::splat(margin(part, &paths));
                 let since = before
                     .filter(|_| moves)
                     .map_or(now, |before| grown(now.union(before), margin));
@@ -267,26 +287,6 @@ impl PartBounds {
         self.boxes.iter().copied()
     }
 
-    fn union_of(
-        &self,
-        mut moved: impl FnMut(usize, BoundingBox) -> Option<BoundingBox>,
-    ) -> Option<BoundingBox> {
-        self.boxes
-            .iter()
-            .filter_map(|&(joint, bounds)| moved(joint, bounds))
-            .reduce(BoundingBox::union)
-    }
-
-    /// Returns an upper bound on how far any point of the part leaves the line between its
-    /// positions at two frames; see the head of this file.
-    fn margin(&self, paths: &[Path]) -> f32 {
-        let accelerations = self
-            .boxes
-            .iter()
-            .map(|&(joint, bounds)| paths[joint].acceleration_of(farthest(bounds)));
-        (accelerations.fold(0.0, f64::max) / 8.0) as f32
-    }
-
     fn reach(
         &self,
         BlendReach {
@@ -296,7 +296,7 @@ impl PartBounds {
             ..
         }: &BlendReach,
     ) -> Option<BoundingBox> {
-        self.union_of(|mut joint, bounds| {
+        let reached = |&(mut joint, bounds): &(usize, BoundingBox)| {
             // From the vertex up to the root: each ancestor scales everything below it, and adds
             // its own translation.
             let mut radius = farthest(bounds);
@@ -308,7 +308,9 @@ impl PartBounds {
                 roots[joint]?,
                 Vec3::splat((radius * joints[joint].scale * 1.00001) as f32),
             ))
-        })
+        };
+        let all = self.boxes.iter().filter_map(reached);
+        all.reduce(BoundingBox::union)
     }
 }
 
@@ -490,20 +492,53 @@ fn grown(BoundingBox { min, max }: BoundingBox, margin: Vec3) -> BoundingBox {
     }
 }
 
-/// The box around a transformed box.
-fn transformed(BoundingBox { min, max }: BoundingBox, matrix: &Affine3A) -> BoundingBox {
-    let (min, max) = (Vec3A::from(min), Vec3A::from(max));
-    // By center and half extents, as in Arvo, "Transforming Axis-Aligned Bounding Boxes" (Graphics
-    // Gems, 1990). Corners are halved before they are added, since a sum of large ones may
-    // overflow.
-    let center = matrix.transform_point3a(min * 0.5 + max * 0.5);
-    let half = (max - min) * 0.5;
-    let m = &matrix.matrix3;
-    let half = m.x_axis.abs() * half.x + m.y_axis.abs() * half.y + m.z_axis.abs() * half.z;
-    BoundingBox {
-        min: (center - half).into(),
-        max: (center + half).into(),
+/// A box, as it is transformed.
+#[derive(Clone, Copy)]
+struct Centered {
+    center: Vec3A,
+    /// Half of its size.
+    half: Vec3A,
+}
+
+impl Centered {
+    fn new(BoundingBox { min, max }: &BoundingBox) -> Self {
+        let (min, max) = (Vec3A::from(*min), Vec3A::from(*max));
+        Self {
+            // Corners are halved before they are added, since a sum of large ones may overflow.
+            center: min * 0.5 + max * 0.5,
+            half: (max - min) * 0.5,
+        }
     }
+
+    /// Returns the smallest and the largest corner of the box around the transformed box.
+    fn transformed(&self, matrix: &Affine3A) -> [Vec3A; 2] {
+        // By center and half extents, as in Arvo, "Transforming Axis-Aligned Bounding Boxes" (Graphics
+        // Gems, 1990).
+        let center = matrix.transform_point3a(self.center);
+        let m = &matrix.matrix3;
+        let half = m.x_axis.abs() * self.half.x
+            + m.y_axis.abs() * self.half.y
+            + m.z_axis.abs() * self.half.z;
+        [center - half, center + half]
+    }
+}
+
+/// Returns the box around boxes with these corners; `None` if there are none.
+fn union(boxes: impl Iterator<Item = [Vec3A; 2]>) -> Option<BoundingBox> {
+    let [min, max] = boxes.reduce(|[min, max], [low, high]| [min.min(low), max.max(high)])?;
+    Some(BoundingBox {
+        min: min.into(),
+        max: max.into(),
+    })
+}
+
+/// Returns an upper bound on how far any point of a part leaves the line between its positions at two
+/// frames; see the head of this file. Its boxes come with the distances of their farthest corners.
+fn margin(boxes: &[(usize, Centered, f64)], paths: &[Path]) -> f32 {
+    let accelerations = boxes
+        .iter()
+        .map(|&(joint, _, farthest)| paths[joint].acceleration_of(farthest));
+    (accelerations.fold(0.0, f64::max) / 8.0) as f32
 }
 
 /// The distance from the origin to the farthest corner.

@@ -376,8 +376,20 @@ impl<'a> Accessor<'a> {
     }
 
     /// Returns the first `N` components of an element, and zeros for those that it lacks.
+    #[inline]
     pub(super) fn floats<const N: usize>(&self, index: usize) -> [f32; N] {
         let bytes = self.element(index);
+        // Almost all are stored as they are wanted.
+        if self.component == ComponentType::F32
+            && N <= self.width
+            && let Some(numbers) = bytes.as_chunks().0.first_chunk()
+        {
+            return numbers.map(f32::from_le_bytes);
+        }
+        self.converted(bytes)
+    }
+
+    fn converted<const N: usize>(&self, bytes: &[u8]) -> [f32; N] {
         let size = self.component.size();
         std::array::from_fn(|i| {
             let Some(bytes) = bytes
@@ -411,8 +423,23 @@ impl<'a> Accessor<'a> {
     }
 
     /// Returns the first `N` components of an element as indices.
+    #[inline]
     pub(super) fn indices<const N: usize>(&self, index: usize) -> [u32; N] {
         let bytes = self.element(index);
+        // Almost all are of one of these types.
+        match self.component {
+            ComponentType::U8 => {
+                if let Some(numbers) = bytes.first_chunk() {
+                    return numbers.map(u32::from);
+                }
+            }
+            ComponentType::U16 => {
+                if let Some(numbers) = bytes.as_chunks().0.first_chunk() {
+                    return numbers.map(|bytes| u16::from_le_bytes(bytes).into());
+                }
+            }
+            _ => {}
+        }
         let size = self.component.size();
         std::array::from_fn(|i| {
             bytes
@@ -421,6 +448,7 @@ impl<'a> Accessor<'a> {
         })
     }
 
+    #[inline]
     fn element(&self, index: usize) -> &'a [u8] {
         let size = self.width * self.component.size();
         if !self.replaced.is_empty()

@@ -457,10 +457,11 @@ impl Importer<'_> {
         let (mut unusable, mut mirrors) = (0, false);
         for key in 0..times.len() {
             let time = f64::from(times.floats::<1>(key)[0]);
-            let first = out.values.len();
-            out.values
-                .extend((0..per_key).map(|i| convert(key * per_key + i, per_key == 3 && i != 1)));
-            let value = out.values[first + per_key / 2];
+            let values = &mut [DVec4::ZERO; 3][..per_key];
+            for (i, value) in values.iter_mut().enumerate() {
+                *value = convert(key * per_key + i, per_key == 3 && i != 1);
+            }
+            let value = values[per_key / 2];
             let is_turn = !is_rotation || value.length_squared() > 1e-12;
             mirrors |= property == Property::Scale && value.x * value.y * value.z < 0.0;
             // Two keys at one time are a jump.
@@ -468,11 +469,11 @@ impl Importer<'_> {
             if time.is_finite()
                 && is_later
                 && is_turn
-                && out.values[first..].iter().all(|value| value.is_finite())
+                && values.iter().all(|value| value.is_finite())
             {
                 out.times.push(time);
+                out.values.extend_from_slice(values);
             } else {
-                out.values.truncate(first);
                 unusable += 1;
             }
         }

@@ -132,7 +132,7 @@ pub(super) struct Accessor {
     #[serde(default, deserialize_with = "or_default")]
     pub(super) normalized: bool,
     pub(super) sparse: Option<Sparse>,
-    #[serde(default, rename = "type", deserialize_with = "loose")]
+    #[serde(default, rename = "type", deserialize_with = "word_or_none")]
     pub(super) kind: Option<Type>,
 }
 
@@ -197,8 +197,7 @@ impl ComponentType {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "UPPERCASE")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Type {
     Scalar,
     Vec2,
@@ -207,6 +206,21 @@ pub(super) enum Type {
     Mat2,
     Mat3,
     Mat4,
+}
+
+impl Word for Type {
+    fn of_name(name: &str) -> Option<Self> {
+        Some(match name {
+            "SCALAR" => Self::Scalar,
+            "VEC2" => Self::Vec2,
+            "VEC3" => Self::Vec3,
+            "VEC4" => Self::Vec4,
+            "MAT2" => Self::Mat2,
+            "MAT3" => Self::Mat3,
+            "MAT4" => Self::Mat4,
+            _ => return None,
+        })
+    }
 }
 
 impl fmt::Display for Type {

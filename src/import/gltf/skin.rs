@@ -431,25 +431,22 @@ impl Importer<'_> {
                 .for_each(|_| reader.push(&mut all, [(joint, 1.0)]));
             return Ok(all);
         }
-        let mut outside = None;
+        let (mut pairs, mut outside) = (Vec::new(), None);
         for &vertex in &draft.vertices {
-            let pairs = sets.iter().flat_map(|[joints, weights]| {
-                let vertex = vertex as usize;
-                joints
-                    .indices::<4>(vertex)
-                    .into_iter()
-                    .zip(weights.floats::<4>(vertex))
-            });
-            let pairs =
-                pairs.filter_map(|(joint, weight)| match binding.joints.get(joint as usize) {
-                    Some(&joint) => Some((joint, weight)),
-                    None => {
+            pairs.clear();
+            for [joints, weights] in &sets {
+                let joints: [u32; 4] = joints.indices(vertex as usize);
+                let weights: [f32; 4] = weights.floats(vertex as usize);
+                for (joint, weight) in joints.into_iter().zip(weights) {
+                    match binding.joints.get(joint as usize) {
+                        Some(&joint) => pairs.push((joint, weight)),
                         // Unused slots may hold anything.
-                        outside = outside.or((weight != 0.0).then_some((vertex, joint)));
-                        None
+                        None if weight == 0.0 => {}
+                        None => outside = outside.or(Some((vertex, joint))),
                     }
-                });
-            reader.push(&mut all, pairs);
+                }
+            }
+            reader.push(&mut all, pairs.iter().copied());
         }
         match outside {
             Some((vertex, joint)) => {
@@ -502,10 +499,7 @@ impl Importer<'_> {
                 return Ok(Vec::new());
             };
             let accessor = read(Semantic::TexCoords(set), &[Type::Vec2])?;
-            let of_vertex = |&vertex: &u32| {
-                let tex_coord = accessor
-                    .as_ref()
-                    .map_or(Vec2::ZERO, |t| Vec2::from(t.floats::<2>(vertex as usize)));
+            let transformed = |tex_coord: Vec2| {
                 let tex_coord = transform.apply(tex_coord);
                 if tex_coord.is_finite() {
                     tex_coord
@@ -513,7 +507,13 @@ impl Importer<'_> {
                     Vec2::ZERO
                 }
             };
-            Ok(draft.vertices.iter().map(of_vertex).collect())
+            let vertices = draft.vertices.iter();
+            Ok(match accessor {
+                Some(accessor) => vertices
+                    .map(|&vertex| transformed(accessor.floats(vertex as usize).into()))
+                    .collect(),
+                None => vec![transformed(Vec2::ZERO); vertices.len()],
+            })
         };
         let (first, second) = (tex_coords(first)?, tex_coords(second)?);
         let colors = read(Semantic::Colors(0), &[Type::Vec3, Type::Vec4])?;

@@ -141,31 +141,39 @@ impl Skin {
         // Children come first, so that everything below a joint is known.
         for joint in (0..joints).rev() {
             let (reach, Motion { bend, path, .. }) = below[joint];
-            let still = curves[joint].is_empty();
-            let [from, to] = [0, joints].map(|frame| {
-                if still {
-                    self.rest[joint]
-                } else {
-                    pair[frame + joint]
+            let [from, to] = if curves[joint].is_empty() {
+                [&self.rest[joint]; 2]
+            } else {
+                [&pair[joint], &pair[joints + joint]]
+            };
+            let length = |v: Vec3| v.as_dvec3().length();
+            let (mut far, mut scale) = (length(from.translation), from.scale.abs());
+            let moves = from != to;
+            if moves {
+                far = far.max(length(to.translation));
+                scale = scale.max(to.scale.abs());
+            }
+            let scale = f64::from(scale.max_element());
+            let all = match self.parents[joint] {
+                Some(parent) => {
+                    let (above, motion) = &mut below[parent];
+                    *above = above.max(far + scale * reach);
+                    motion
                 }
-            });
-            let distance = |a: Vec3, b: Vec3| (a.as_dvec3() - b.as_dvec3()).length();
-            let far =
-                distance(from.translation, Vec3::ZERO).max(distance(to.translation, Vec3::ZERO));
-            let scale = f64::from(from.scale.abs().max(to.scale.abs()).max_element());
+                None => &mut model,
+            };
+            // From one frame to the next, most joints of most clips stand still.
+            if !moves && bend == 0.0 && path == 0.0 {
+                continue;
+            }
             let turn = angle(from.rotation, to.rotation);
+            let shift = (from.translation.as_dvec3() - to.translation.as_dvec3()).length();
+            let stretch = f64::from((from.scale - to.scale).abs().max_element());
             let moved = Motion {
                 bend: scale * (bend + 0.005 * turn * turn * turn * reach),
-                path: scale * (path + turn * reach)
-                    + f64::from((from.scale - to.scale).abs().max_element()) * reach
-                    + distance(from.translation, to.translation),
+                path: scale * (path + turn * reach) + stretch * reach + shift,
                 bulge: 0.0,
             };
-            let above = self.parents[joint].map(|parent| &mut below[parent]);
-            let all = above.map_or(&mut model, |(above, motion)| {
-                *above = above.max(far + scale * reach);
-                motion
-            });
             *all = Motion {
                 bend: all.bend.max(moved.bend),
                 path: all.path.max(moved.path),
@@ -243,7 +251,6 @@ fn angle(a: Quat, b: Quat) -> f64 {
         .length_squared()
         .min((a + b).length_squared())
         .sqrt();
-    // Most joints of most clips don't turn.
     if chord == 0.0 {
         return 0.0;
     }
