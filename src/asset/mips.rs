@@ -4,7 +4,7 @@
 //! of the one before: of colors in linear light, weighted by alpha; of normals as vectors, normalized again.
 //! Alpha of cutouts is scaled so that as much stays visible as before (Castaño, "Computing Alpha Mipmaps", 2010).
 
-use crate::parallel::in_parallel;
+use crate::parallel::{about, in_parallel};
 use bevy::{
     prelude::*,
     render::render_resource::{TextureDimension, TextureFormat},
@@ -95,6 +95,9 @@ struct Level<'a> {
     rows: [Vec<Vec4>; 2],
 }
 
+/// Nanoseconds that a texel takes, with its share of all levels.
+const TEXEL: u64 = 4;
+
 /// Rows of a level that are worth sharing among threads.
 const BANDS: usize = 8;
 
@@ -161,7 +164,8 @@ impl<const N: usize> Codec<N> {
         // The smallest of these levels that has work for all threads: each of its rows averages texels of its own.
         let shared = (0..=even).rfind(|&at| levels[at].size[1] >= BANDS);
         let shared = shared.unwrap_or(0);
-        let rows = in_parallel(bands(&mut levels[..=shared]), |mut band| {
+        let work = about(levels[0].size.iter().product(), TEXEL);
+        let rows = in_parallel(bands(&mut levels[..=shared]), work, |mut band| {
             self.fill_row(&mut band, 0);
             let [row, _] = band.pop().map(|last| last.rows).unwrap_or_default();
             row

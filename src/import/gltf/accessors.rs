@@ -14,7 +14,10 @@ use super::{
     meshopt,
 };
 use crate::{
-    format::FormatError, import::report::Report, parallel::in_parallel, plural::there_are,
+    format::FormatError,
+    import::report::Report,
+    parallel::{about, in_parallel},
+    plural::there_are,
 };
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -37,6 +40,9 @@ const ELEMENTS_PER_BYTE: u64 = 16;
 const FEW_ZEROS: u64 = 1 << 16;
 const ZEROS_PER_ELEMENT: u64 = 64;
 const BYTES_PER_ZERO: u64 = 4;
+
+/// Nanoseconds that reading a key takes.
+const KEY: u64 = 40;
 
 impl<'a> Accessors<'a> {
     pub(super) fn new(root: &'a Root, buffers: &'a Buffers<'a>, decoded: &'a Decoded) -> Self {
@@ -74,14 +80,16 @@ impl<'a> Accessors<'a> {
         taken.is_ok()
     }
 
-    /// Returns what `read` returns for each item, from several threads at once. Errors are those of reading one after the other.
+    /// Returns what `read` returns for each item, from several threads at once. `keys` is the number of keys in all items. Errors
+    /// are those of reading one after the other.
     pub(super) fn read_all<T: Sync, R: Send>(
         &self,
         items: &[T],
+        keys: usize,
         read: impl Fn(&T) -> Result<R, FormatError> + Sync,
     ) -> Result<Vec<R>, FormatError> {
         let before = self.budget.load(Ordering::Relaxed);
-        in_parallel(items, &read)
+        in_parallel(items, about(keys, KEY), &read)
             .into_iter()
             .collect::<Result<_, _>>()
             .or_else(|_: FormatError| {

@@ -127,7 +127,11 @@ impl Importer<'_> {
         let numbered: Vec<(usize, &Animation)> = animations.iter().enumerate().collect();
         // Not all at once, because their keys take memory.
         for some in numbered.chunks(AT_ONCE) {
-            let read = self.accessors.read_all(some, |&(at, animation)| {
+            let keys = some
+                .iter()
+                .map(|(_, animation)| self.keys(animation))
+                .fold(0, usize::saturating_add);
+            let read = self.accessors.read_all(some, keys, |&(at, animation)| {
                 self.read(at, animation, model, report.file)
             })?;
             let drafts: Vec<Draft> = read
@@ -204,6 +208,16 @@ impl Importer<'_> {
             clips: (clips, keyed),
             entries,
         })
+    }
+
+    /// The number of keys in an animation, according to its accessors.
+    fn keys(&self, animation: &Animation) -> usize {
+        let keys = |sampler: &json::Sampler| {
+            let times = self.accessors.root.accessors.get(sampler.input.value())?;
+            Some(times.get().ok()?.count.0 as usize)
+        };
+        let all = animation.samplers.iter().filter_map(keys);
+        all.fold(0, usize::saturating_add)
     }
 
     /// Reads an animation.

@@ -10,9 +10,12 @@ use crate::{
         weights::{MorphSizes, weight_frames},
     },
     model::{JointTransform, Model, SkeletalClip},
-    parallel::in_parallel,
+    parallel::{about, in_parallel},
 };
 use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Nanoseconds that a key takes to become a part of frames.
+const KEY: u64 = 40;
 
 /// The keys of an animation.
 pub(super) struct Draft {
@@ -79,7 +82,8 @@ impl<'a> Sampler<'a> {
             .collect();
         // Together they must not take more memory than one after the other, either, nor much more time.
         let room = AtomicUsize::new(unspent.frames(1));
-        let ahead = in_parallel(jobs, |(draft, mut budget)| {
+        let keys = drafts.iter().map(Draft::keys).sum();
+        let ahead = in_parallel(jobs, about(keys, KEY), |(draft, mut budget)| {
             if room.load(Ordering::Relaxed) == 0 {
                 return None;
             }
