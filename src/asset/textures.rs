@@ -252,7 +252,12 @@ impl Decoding {
         // Awaited in the order in which they were spawned. Later ones go on meanwhile.
         let mut ready = HashMap::new();
         for Pending {
-            own,
+            own:
+                OwnImage {
+                    key,
+                    content,
+                    has_mips,
+                },
             is_embedded,
             image,
         } in self.textures
@@ -261,12 +266,11 @@ impl Decoding {
                 Job::Task(task) => task.await,
                 Job::Done(image) => *image,
             };
-            let OwnImage { key, .. } = own;
             match image {
                 Ok(mut image) => {
                     // Only now, because this thread can help: decoding is done on the others.
-                    if own.has_mips {
-                        image = with_mips(image, own.content);
+                    if has_mips {
+                        image = with_mips(image, content);
                     }
                     ready.insert(key, Some(image));
                 }

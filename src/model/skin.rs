@@ -202,28 +202,15 @@ impl SkinPart {
     pub(crate) fn joint_boxes(&self, inverse_bind: &[glam::Affine3A]) -> Vec<Option<BoundingBox>> {
         let joints = self.palette.len();
         let mut boxes: Vec<Option<[Vec3A; 2]>> = vec![None; joints];
-        for (position, Influences { palette, weights }) in
-            self.positions.iter().zip(&self.influences)
-        {
+        for (position, influences) in self.positions.iter().zip(&self.influences) {
             let position = Vec3A::from(*position);
-            for (&slot, weight) in palette.iter().zip(weights) {
-                let alone = [(slot, 1.0)];
-                let shares = match usize::from(slot).checked_sub(joints) {
-                    None => &alone,
-                    Some(entry) => self.combined_joints.get(entry).unwrap_or_default(),
+            for (slot, _) in self.combined_joints.resolve(joints, *influences) {
+                let Some(matrix) = inverse_bind.get(usize::from(self.palette[slot])) else {
+                    continue;
                 };
-                for &(slot, share) in shares {
-                    let slot = usize::from(slot);
-                    if *weight > 0.0
-                        && weight * share > 0.0
-                        && let Some(&joint) = self.palette.get(slot)
-                        && let Some(matrix) = inverse_bind.get(usize::from(joint))
-                    {
-                        let point = matrix.transform_point3a(position);
-                        let [min, max] = boxes[slot].get_or_insert([point; 2]);
-                        (*min, *max) = (min.min(point), max.max(point));
-                    }
-                }
+                let point = matrix.transform_point3a(position);
+                let [min, max] = boxes[slot].get_or_insert([point; 2]);
+                (*min, *max) = (min.min(point), max.max(point));
             }
         }
         let to_box = |[min, max]: [Vec3A; 2]| BoundingBox {
