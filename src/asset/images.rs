@@ -1,6 +1,9 @@
 //! Images that a model's own file contains.
 
-use ::image::{DynamicImage, ImageFormat, ImageReader, RgbaImage};
+use super::mips;
+use ::image::{
+    ColorType, DynamicImage, ImageDecoder, ImageFormat, ImageReader, ImageResult, RgbaImage,
+};
 use bevy::{
     asset::RenderAssetUsages,
     image::{CompressedImageFormats, ImageSampler, ImageType, TextureError},
@@ -50,24 +53,26 @@ impl Claims {
     }
 }
 
-/// Decodes an image file called `name`.
+/// Decodes an image file called `name`. With `has_mips`, its memory has room for mip levels, which are then added without copying it.
 pub(super) fn decode(
     name: &str,
     bytes: &[u8],
     formats: CompressedImageFormats,
     is_srgb: bool,
     sampler: ImageSampler,
+    has_mips: bool,
 ) -> Result<Image, String> {
     let usages = RenderAssetUsages::default();
     let image = match ImageFormat::from_extension(extension(name)) {
-        // What most textures are. Bevy adds alpha to colors in twice the time.
-        Some(format @ (ImageFormat::Png | ImageFormat::Jpeg)) if format.reading_enabled() => {
+        // What most textures are. Bevy adds alpha to colors in twice the time, and leaves no room.
+        Some(format) if has_mips && format.reading_enabled() => {
             let mut reader = ImageReader::with_format(Cursor::new(bytes), format);
             reader.no_limits();
             reader
-                .decode()
+                .into_decoder()
+                .and_then(with_room_for_mips)
                 .map_err(TextureError::from)
-                .map(|image| Image::from_dynamic(with_alpha(image), is_srgb, usages))
+                .map(|image| Image::from_dynamic(image, is_srgb, usages))
         }
         _ => {
             let kind = ImageType::Extension(extension(name));
@@ -86,24 +91,34 @@ pub(super) fn decode(
         })
 }
 
-/// Adds opaque alpha to colors without any, where they are, and so without another buffer of this size.
-fn with_alpha(image: DynamicImage) -> DynamicImage {
-    let DynamicImage::ImageRgb8(image) = image else {
-        return image;
+/// Decodes colors of 8 bits with alpha, opaque if there is none, into memory with room for mip levels. Other images stay as they are.
+fn with_room_for_mips(decoder: impl ImageDecoder) -> ImageResult<DynamicImage> {
+    let channels = match decoder.color_type() {
+        ColorType::Rgb8 => 3,
+        ColorType::Rgba8 => 4,
+        _ => return DynamicImage::from_decoder(decoder),
     };
-    let (width, height) = image.dimensions();
-    let mut bytes = image.into_raw();
-    let texels = bytes.len() / 3;
-    bytes.reserve_exact(texels);
-    bytes.resize(texels * 4, u8::MAX);
-    // From the last one on, because each moves up.
-    for texel in (0..texels).rev() {
-        let [r, g, b] = [0, 1, 2].map(|channel| bytes[texel * 3 + channel]);
-        bytes[texel * 4..][..4].copy_from_slice(&[r, g, b, u8::MAX]);
+    let (width, height) = decoder.dimensions();
+    let size = [width, height].map(|side| side as usize);
+    let texels = size[0] * size[1];
+    // The system hands out zeros without writing them, so the room takes no time.
+    let mut data = vec![0; mips::texels_of_all(size) * 4];
+    data.truncate(texels * 4);
+    // Three channels go to the end. Each row then moves to its place, which is never behind one that has not moved yet.
+    decoder.read_image(&mut data[texels * (4 - channels)..])?;
+    if channels == 3 {
+        let [width, height] = size;
+        let mut colors = vec![0; width * 3];
+        for row in 0..height {
+            colors.copy_from_slice(&data[texels + row * width * 3..][..width * 3]);
+            let to = data[row * width * 4..].as_chunks_mut().0;
+            for (to, &[r, g, b]) in to.iter_mut().zip(colors.as_chunks().0) {
+                *to = [r, g, b, u8::MAX];
+            }
+        }
     }
-    RgbaImage::from_raw(width, height, bytes)
-        .map(DynamicImage::ImageRgba8)
-        .unwrap_or_default()
+    let image = RgbaImage::from_raw(width, height, data).map(DynamicImage::ImageRgba8);
+    Ok(image.unwrap_or_default())
 }
 
 /// Returns an error that names the Bevy features that read an image, if the app was built without

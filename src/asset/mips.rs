@@ -39,7 +39,7 @@ pub(super) fn with_mips(mut image: Image, content: Content) -> Image {
         (TextureFormat::R8Unorm, _) => (1, Filter::Linear),
         _ => return image,
     };
-    let mut size = [size.width as usize, size.height as usize];
+    let size = [size.width, size.height].map(|side| side as usize);
     let bytes = size[0] * size[1] * channels;
     let Some(data) = image
         .data
@@ -56,23 +56,19 @@ pub(super) fn with_mips(mut image: Image, content: Content) -> Image {
         } if channels == 4 => Some((cutoff, coverage(data, cutoff))),
         _ => None,
     };
-    let mut sizes = vec![size];
-    while size != [1, 1] {
-        size = size.map(|side| (side / 2).max(1));
-        sizes.push(size);
-    }
-    let bytes_of = |[width, height]: [usize; 2]| width * height * channels;
-    let all = sizes.iter().copied().map(bytes_of).sum::<usize>();
+    let all = texels_of_all(size) * channels;
     // Exactly: growing could leave almost half of the memory unused.
     data.reserve_exact(all - bytes);
     data.resize(all, 0);
     let mut rest = &mut data[..];
-    let level = |&size| Level {
+    let level = |size: [usize; 2]| Level {
         size,
-        texels: rest.split_off_mut(..bytes_of(size)).unwrap_or_default(),
+        texels: rest
+            .split_off_mut(..size[0] * size[1] * channels)
+            .unwrap_or_default(),
         rows: [Vec::new(), Vec::new()],
     };
-    let mut levels: Vec<Level> = sizes.iter().map(level).collect();
+    let mut levels: Vec<Level> = sizes(size).map(level).collect();
     match channels {
         4 => Codec::<4>::new(filter).fill(&mut levels),
         _ => Codec::<1>::new(filter).fill(&mut levels),
@@ -83,8 +79,20 @@ pub(super) fn with_mips(mut image: Image, content: Content) -> Image {
             keep_coverage(level.texels, cutoff, visible);
         }
     }
-    image.texture_descriptor.mip_level_count = sizes.len() as u32;
+    image.texture_descriptor.mip_level_count = levels.len() as u32;
     image
+}
+
+/// Returns the sizes of all levels, down to a single texel.
+fn sizes(full: [usize; 2]) -> impl Iterator<Item = [usize; 2]> {
+    std::iter::successors(Some(full), |size| {
+        (*size != [1, 1]).then(|| size.map(|side| (side / 2).max(1)))
+    })
+}
+
+/// Returns the number of texels of an image and its mip levels together.
+pub(super) fn texels_of_all(full: [usize; 2]) -> usize {
+    sizes(full).map(|[width, height]| width * height).sum()
 }
 
 /// A level being filled.
@@ -137,6 +145,8 @@ struct Codec<const N: usize> {
     filter: Filter,
     /// The value of each byte of a color.
     values: [f32; 256],
+    /// A quarter of each value, weighted as where alpha is opaque.
+    quarters: [f32; 256],
     /// The share that each byte is of the largest.
     shares: [f32; 256],
     srgb: &'static [u8; 1 << 16],
@@ -145,13 +155,15 @@ struct Codec<const N: usize> {
 impl<const N: usize> Codec<N> {
     fn new(filter: Filter) -> Self {
         let shares = std::array::from_fn(|byte| byte as f32 / 255.0);
+        let values = shares.map(|share| match filter {
+            Filter::Srgb => Srgba::gamma_function(share),
+            Filter::Normals => share * 2.0 - 1.0,
+            Filter::Linear => share,
+        });
         Self {
             filter,
-            values: shares.map(|share| match filter {
-                Filter::Srgb => Srgba::gamma_function(share),
-                Filter::Normals => share * 2.0 - 1.0,
-                Filter::Linear => share,
-            }),
+            values,
+            quarters: values.map(|value| value * weight(filter, 1.0) * 0.25),
             shares,
             srgb: srgb_table(),
         }
@@ -197,15 +209,35 @@ impl<const N: usize> Codec<N> {
             );
             return;
         }
-        self.fill_row(above, 2 * row);
-        self.fill_row(above, 2 * row + 1);
-        let [upper, lower] = &above[above.len() - 1].rows;
-        let pairs = upper.chunks_exact(2).zip(lower.chunks_exact(2));
-        out.extend(pairs.map(|(upper, lower)| {
-            // In the order of `halve`, so that both round alike.
-            upper[0] * 0.25 + upper[1] * 0.25 + lower[0] * 0.25 + lower[1] * 0.25
-        }));
+        if let [Level { size, texels, .. }] = above {
+            let rows = texels.chunks_exact(size[0] * 2 * N).nth(row);
+            let (upper, lower) = rows.unwrap_or_default().split_at(size[0] * N);
+            let [upper, lower] = [upper, lower].map(|row| row.as_chunks().0.as_chunks().0);
+            out.extend(upper.iter().zip(lower).map(|(a, b)| self.average(a, b)));
+        } else {
+            self.fill_row(above, 2 * row);
+            self.fill_row(above, 2 * row + 1);
+            let [upper, lower] = &above[above.len() - 1].rows;
+            let pairs = upper.as_chunks().0.iter().zip(lower.as_chunks().0);
+            out.extend(pairs.map(|(upper, lower)| average(upper, lower)));
+        }
         self.encode(out, texels);
+    }
+
+    /// Returns what [`average`] does of decoded texels, which four opaque ones don't have to be.
+    fn average(&self, upper: &[[u8; N]; 2], lower: &[[u8; N]; 2]) -> Vec4 {
+        let texels = [upper[0], upper[1], lower[0], lower[1]];
+        if N == 4 && texels.iter().all(|texel| texel[3] == u8::MAX) {
+            let sum = |channel: usize| {
+                let [a, b, c, d] = texels.map(|texel| self.quarters[usize::from(texel[channel])]);
+                a + b + c + d
+            };
+            return Vec4::new(sum(0), sum(1), sum(2), 1.0);
+        }
+        average(
+            &upper.map(|texel| self.decode(&texel)),
+            &lower.map(|texel| self.decode(&texel)),
+        )
     }
 
     fn decode(&self, texel: &[u8; N]) -> Vec4 {
@@ -215,37 +247,60 @@ impl<const N: usize> Codec<N> {
             return Vec4::new(value(texel[0]) * (1.0 + HIDDEN), 0.0, 0.0, 1.0);
         };
         let alpha = self.shares[usize::from(a)];
-        // The fourth number of a normal has no meaning that could weigh it.
-        let weight = if self.filter == Filter::Normals {
-            1.0
-        } else {
-            alpha + HIDDEN
-        };
+        let weight = weight(self.filter, alpha);
         Vec4::new(value(r), value(g), value(b), 1.0) * Vec4::new(weight, weight, weight, alpha)
     }
 
     fn encode(&self, values: &[Vec4], texels: &mut [u8]) {
-        // Rounds by adding a half, because a call of `round` per channel took most of the time. What is out of range, or not a
-        // number, becomes the nearest that fits.
-        let whole = |values: Vec4, most: f32| {
-            let rounded = (values * most + 0.5).clamp(Vec4::ZERO, Vec4::splat(most));
-            rounded.to_array().map(|value| value as u16)
+        // From this number on, floats are whole, so adding it rounds, and the sum ends in the bits of the whole number. Calls of
+        // `round`, or conversions that check the range, took most of the time.
+        const ROUNDS: Vec4 = Vec4::splat((1 << 23) as f32);
+        let most = match self.filter {
+            Filter::Srgb => Vec4::new(65535.0, 65535.0, 65535.0, 255.0),
+            Filter::Normals | Filter::Linear => Vec4::splat(255.0),
         };
-        for (&value, texel) in values.iter().zip(texels.as_chunks_mut::<N>().0) {
+        let whole = |shares: Vec4| {
+            let rounded = (shares * most).clamp(Vec4::ZERO, most) + ROUNDS;
+            rounded.to_array().map(|value| value.to_bits() as u16)
+        };
+        let color = |value: Vec4| {
             let alpha = value.w;
-            let color = value / (alpha + HIDDEN);
-            let [r, g, b, _] = match self.filter {
-                Filter::Srgb => whole(color, 65535.0).map(|step| self.srgb[usize::from(step)]),
+            let weight = weight(self.filter, alpha);
+            whole(value / Vec4::new(weight, weight, weight, 1.0))
+        };
+        let all = values.iter().zip(texels.as_chunks_mut::<N>().0);
+        // One loop for each, so that none asks for each texel which it is.
+        match self.filter {
+            Filter::Srgb => all.for_each(|(&value, texel)| {
+                let [r, g, b, alpha] = color(value);
+                let [r, g, b] = [r, g, b].map(|step| self.srgb[usize::from(step)]);
+                texel.copy_from_slice(&[r, g, b, alpha as u8][..N]);
+            }),
+            Filter::Normals => all.for_each(|(&value, texel)| {
                 // A sum of opposite normals has no direction. Straight up shows the least.
-                Filter::Normals => {
-                    let normal = value.truncate().normalize_or(Vec3::Z) * 0.5 + 0.5;
-                    whole(normal.extend(0.0), 255.0).map(|byte| byte as u8)
-                }
-                Filter::Linear => whole(color, 255.0).map(|byte| byte as u8),
-            };
-            texel.copy_from_slice(&[r, g, b, (alpha * 255.0 + 0.5) as u8][..N]);
+                let normal = value.truncate().normalize_or(Vec3::Z) * 0.5 + 0.5;
+                let bytes = whole(normal.extend(value.w)).map(|share| share as u8);
+                texel.copy_from_slice(&bytes[..N]);
+            }),
+            Filter::Linear => all.for_each(|(&value, texel)| {
+                let bytes = color(value).map(|share| share as u8);
+                texel.copy_from_slice(&bytes[..N]);
+            }),
         }
     }
+}
+
+/// Returns the weight of a texel's color. The fourth number of a normal has no meaning that could weigh it.
+fn weight(filter: Filter, alpha: f32) -> f32 {
+    match filter {
+        Filter::Normals => 1.0,
+        Filter::Srgb | Filter::Linear => alpha + HIDDEN,
+    }
+}
+
+/// Returns the average of four texels, adding them in the order of [`halve`], so that both round alike.
+fn average(upper: &[Vec4; 2], lower: &[Vec4; 2]) -> Vec4 {
+    upper[0] * 0.25 + upper[1] * 0.25 + lower[0] * 0.25 + lower[1] * 0.25
 }
 
 /// Returns a table from linear light, in steps of 1/65535, to sRGB. The curve is steepest near

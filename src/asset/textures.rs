@@ -229,14 +229,15 @@ impl Decoding {
         let image = match self.claims.add(&own.key.file, bytes) {
             Err(error) => Job::Done(Box::new(Err(error))),
             Ok(()) => {
-                let (key, bytes) = (own.key.clone(), bytes.clone());
+                let (key, bytes, has_mips) = (own.key.clone(), bytes.clone(), own.has_mips);
                 spawn(move || {
                     let TextureKey {
                         file,
                         is_srgb,
                         sampler,
                     } = &key;
-                    decode(file, &bytes, formats, *is_srgb, sampler_of(sampler))
+                    let sampler = sampler_of(sampler);
+                    decode(file, &bytes, formats, *is_srgb, sampler, has_mips)
                 })
             }
         };

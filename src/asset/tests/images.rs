@@ -6,7 +6,7 @@ use ::image::{GrayImage, RgbImage};
 #[test]
 fn a_missing_feature_of_bevy_is_named() {
     let (formats, sampler) = (CompressedImageFormats::NONE, ImageSampler::Default);
-    let error = decode("skin.WebP", b"RIFF....WEBP", formats, true, sampler).unwrap_err();
+    let error = decode("skin.WebP", b"RIFF....WEBP", formats, true, sampler, true).unwrap_err();
     assert_message("an image in a format that Bevy is built without", error);
 }
 
@@ -20,13 +20,17 @@ fn images_are_decoded_as_by_bevy() {
     ];
     let (formats, usages) = (CompressedImageFormats::NONE, RenderAssetUsages::default());
     for (image, is_srgb) in images.iter().zip([true, false, true]) {
-        let mut png = Cursor::new(Vec::new());
-        image.write_to(&mut png, ImageFormat::Png).unwrap();
-        let (bytes, sampler) = (png.get_ref(), ImageSampler::nearest());
-        let ours = decode("skin.png", bytes, formats, is_srgb, sampler.clone()).unwrap();
-        let kind = ImageType::Extension("png");
-        let theirs = Image::from_buffer(bytes, kind, formats, is_srgb, sampler, usages);
-        assert_eq!(ours, theirs.unwrap());
+        for (has_mips, extension) in [(true, "png"), (false, "png"), (true, "tga")] {
+            let mut file = Cursor::new(Vec::new());
+            let format = ImageFormat::from_extension(extension).unwrap();
+            image.write_to(&mut file, format).unwrap();
+            let (bytes, sampler) = (file.get_ref(), ImageSampler::nearest());
+            let name = format!("skin.{extension}");
+            let ours = decode(&name, bytes, formats, is_srgb, sampler.clone(), has_mips).unwrap();
+            let kind = ImageType::Extension(extension);
+            let theirs = Image::from_buffer(bytes, kind, formats, is_srgb, sampler, usages);
+            assert_eq!(ours, theirs.unwrap());
+        }
     }
 }
 
