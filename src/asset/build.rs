@@ -2,6 +2,7 @@
 
 use super::{
     Character, CharacterAssetLabel, CharacterPart, ClipAsset, Socket,
+    boxes::ClipBoxes,
     character::{Shape, next_version},
     material::standard_material,
     mesh::mesh_of,
@@ -122,15 +123,16 @@ pub(super) struct Prepared {
     clips: Vec<Arc<SkeletalClip>>,
     /// Per part, its mesh and the morph targets of this.
     meshes: Vec<(Mesh, Arc<[MorphIndex]>)>,
-    bounds: Vec<PartBounds>,
-    /// By clip, then by part: a clip is posed once for all parts.
-    over_clips: Vec<Vec<Option<BoundingBox>>>,
+    /// Per part, also its box at rest.
+    bounds: Vec<(Arc<PartBounds>, Aabb)>,
+    clip_boxes: ClipBoxes,
     reach: BlendReach,
     turn_speeds: TurnSpeeds,
 }
 
-/// Nanoseconds that finding the boxes of a clip takes for a joint in a frame. The other work is little beside it.
-const JOINT: u64 = 40;
+/// Nanoseconds that finding the reach and speed of a joint takes in a frame, and making a vertex of a mesh.
+const JOINT: u64 = 8;
+const VERTEX: u64 = 30;
 
 impl Prepared {
     pub(super) fn new(model: Model, usages: RenderAssetUsages) -> Self {
@@ -141,20 +143,26 @@ impl Prepared {
             clips,
         } = model;
         let clips: Vec<Arc<SkeletalClip>> = clips.into_iter().map(Arc::new).collect();
-        let bounds: Vec<PartBounds> = skin
+        let skeleton = Arc::new(skeleton);
+        let bounds: Vec<(Arc<PartBounds>, Aabb)> = skin
             .iter()
-            .map(|part| PartBounds::new(&skeleton, part))
+            .map(|part| {
+                let bounds = PartBounds::new(&skeleton, part);
+                let at_rest = bounds.with_weights(skeleton.morphs().rest());
+                let at_rest = at_rest.posed(skeleton.rest_model());
+                let at_rest = at_rest.unwrap_or_else(|| enclose(&part.positions));
+                (Arc::new(bounds), aabb(at_rest))
+            })
             .collect();
+        let clip_boxes = ClipBoxes::new(&skeleton, bounds.iter().cloned(), &clips);
         let mut meshes = vec![None; skin.len()];
-        let mut over_clips = vec![Vec::new(); clips.len()];
         let (mut reach, mut turn_speeds) = (None, None);
         let all = || clips.iter().map(|clip| &**clip);
         // None of them needs another.
         let mut work: Vec<Box<dyn FnOnce() + Send>> = Vec::new();
-        for (boxes, clip) in over_clips.iter_mut().zip(&clips) {
-            work.push(Box::new(|| {
-                *boxes = PartBounds::each_over_clip(&bounds, &skeleton, clip);
-            }));
+        let (long, boxes_take) = clip_boxes.long();
+        for boxes in long {
+            work.push(Box::new(boxes));
         }
         for (made, part) in meshes.iter_mut().zip(&skin) {
             work.push(Box::new(|| {
@@ -167,16 +175,18 @@ impl Prepared {
             turn_speeds = Some(TurnSpeeds::new(&skeleton, all()))
         }));
         let posed: usize = clips.iter().map(|clip| clip.frame_count()).sum();
-        let estimate = about(posed.saturating_mul(skeleton.len()), JOINT);
+        let vertices: usize = skin.iter().map(|part| part.positions.len()).sum();
+        let reach_takes = about(posed.saturating_mul(skeleton.len()), JOINT);
+        let estimate = boxes_take + reach_takes + about(vertices, VERTEX);
         in_parallel(work, estimate, |one| one());
         let done = "all work is done";
         Self {
             meshes: meshes.into_iter().map(|mesh| mesh.expect(done)).collect(),
             bounds,
-            over_clips,
+            clip_boxes,
             reach: reach.expect(done),
             turn_speeds: turn_speeds.expect(done),
-            skeleton: Arc::new(skeleton),
+            skeleton,
             skin,
             materials,
             clips,
@@ -197,7 +207,7 @@ pub(super) fn assemble_character(
         clips,
         meshes,
         bounds,
-        over_clips,
+        clip_boxes,
         reach,
         turn_speeds,
     } = prepared;
@@ -220,7 +230,7 @@ pub(super) fn assemble_character(
         .zip(bounds)
         .zip(meshes)
         .enumerate()
-        .map(|(index, ((part, bounds), (mesh, morphs)))| {
+        .map(|(index, ((part, (bounds, at_rest)), (mesh, morphs)))| {
             let mesh = sink.mesh(CharacterAssetLabel::Mesh(index), mesh);
             CharacterPart {
                 name: part.name.clone(),
@@ -234,24 +244,13 @@ pub(super) fn assemble_character(
                     .map(|&morph| usize::from(morph))
                     .eq(0..skeleton.morphs().len()),
                 morphs,
-                rest_bounds: aabb(
-                    bounds
-                        .with_weights(skeleton.morphs().rest())
-                        .posed(skeleton.rest_model())
-                        .unwrap_or_else(|| enclose(&part.positions)),
-                ),
-                clip_bounds: over_clips
-                    .iter()
-                    .map(|over_clip| {
-                        aabb(over_clip[index].unwrap_or_else(|| enclose(&part.positions)))
-                    })
-                    .collect(),
+                rest_bounds: at_rest,
                 blend_bounds: aabb(
                     bounds
                         .within(&reach)
                         .unwrap_or_else(|| enclose(&part.positions)),
                 ),
-                bounds: Arc::new(bounds),
+                bounds,
             }
         })
         .collect();
@@ -315,6 +314,7 @@ pub(super) fn assemble_character(
         parts,
         turn_speeds: Arc::new(turn_speeds),
         clips,
+        clip_boxes,
         _sub_assets: sub_assets,
         reach: Arc::new(reach),
         version,

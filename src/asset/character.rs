@@ -1,5 +1,6 @@
 //! The character asset: everything that instances share.
 
+use super::boxes::ClipBoxes;
 use crate::{
     controller::Clips,
     import::{RigEntries, bind_blend_space},
@@ -86,6 +87,8 @@ pub struct Character {
     /// The reach of the joints in blends of the clips, which gives bounding boxes under additive
     /// tracks.
     pub(crate) reach: Arc<BlendReach>,
+    /// The boxes of the parts over each clip.
+    pub(super) clip_boxes: ClipBoxes,
     /// Keeps the sub-assets alive as long as the character.
     pub(super) _sub_assets: Vec<UntypedHandle>,
     /// Identifies this state of the character: changes whenever the asset is reloaded or modified.
@@ -133,8 +136,6 @@ pub struct CharacterPart {
     pub(crate) bounds: Arc<PartBounds>,
     /// Bounding box at rest, in model space.
     pub rest_bounds: Aabb,
-    /// For each clip, the bounding box over the whole clip, in model space.
-    pub clip_bounds: Arc<[Aabb]>,
     /// Bounding box over all blends of the clips, in model space. Additive tracks can leave it.
     pub blend_bounds: Aabb,
 }
@@ -224,7 +225,20 @@ impl Character {
         self.bind_blend_spaces();
         if !self.shape.is_of(self) {
             self.shape = Shape::new(self.version, &self.skeleton, &self.parts);
+            let parts = self.parts.iter();
+            let bounds = parts.map(|part| (part.bounds.clone(), part.rest_bounds));
+            self.clip_boxes = ClipBoxes::new(&self.skeleton, bounds, &self.clips);
         }
+        self.clip_boxes.follow(&self.clips);
+    }
+
+    /// Returns the bounding box of each part over a whole clip that plays alone, in model space. `None` if there is no clip of
+    /// this index.
+    ///
+    /// The first call for a clip poses each of its frames, which takes about as long as loading the clip did. Of clips for which
+    /// that is more than a millisecond, boxes are found while loading.
+    pub fn clip_bounds(&self, clip: usize) -> Option<&[Aabb]> {
+        self.clip_boxes.over(clip, self.clips.get(clip)?)
     }
 
     /// The joints that a rig acts on.

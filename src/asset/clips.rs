@@ -4,7 +4,7 @@ use super::{Character, build::aabb, next_version};
 use crate::{
     controller::Clips,
     model::{ClipError, SkeletalClip, Viseme},
-    pose::{BlendReach, PartBounds},
+    pose::BlendReach,
     rig::{Plants, TurnSpeeds},
 };
 use std::sync::Arc;
@@ -82,7 +82,7 @@ impl Character {
     ///
     /// All instances can play it from the next frame on, by name. Their tracks play on, their parts
     /// stay, and their culling boxes grow to hold it. This takes about as long as loading the clip
-    /// did: it poses every frame.
+    /// did: it looks at every frame.
     /// Reloading the character's file brings back the clips that the file has. To have a clip there from the start,
     /// name it in a [manifest](crate::import::Manifest).
     ///
@@ -121,17 +121,6 @@ impl Character {
             return Err(AddClipError::OtherJoints(name.clone()));
         }
         let clip = clip.bind(&self.skeleton);
-        // For all parts at once, because posing the clip takes most of the time.
-        let bounds: Vec<PartBounds> = self
-            .parts
-            .iter()
-            .map(|part| (*part.bounds).clone())
-            .collect();
-        let boxes = PartBounds::each_over_clip(&bounds, &self.skeleton, &clip);
-        for (part, bounds) in self.parts.iter_mut().zip(boxes) {
-            let bounds = bounds.map_or(part.rest_bounds, aabb);
-            part.clip_bounds = part.clip_bounds.iter().copied().chain([bounds]).collect();
-        }
         // In step with the clips, whose indices they share.
         if let Some(feet) = &self.feet {
             self.plants
@@ -154,15 +143,6 @@ impl Character {
         if index < self.plants.len() {
             self.plants.remove(index);
         }
-        // Boxes are in the order of the clips, so those after it move up.
-        for part in &mut self.parts {
-            let others = part
-                .clip_bounds
-                .iter()
-                .enumerate()
-                .filter(|(at, _)| *at != index);
-            part.clip_bounds = others.map(|(_, bounds)| *bounds).collect();
-        }
         self.bind_blend_spaces();
         self.follow_clips();
         // The indices of later clips have changed, so anything that was looked up by index is
@@ -173,6 +153,9 @@ impl Character {
 
     /// Updates the boxes around blends, and the speeds of joints, to the present clips.
     fn follow_clips(&mut self) {
+        self.clip_boxes.follow(&self.clips);
+        let (boxes, _) = self.clip_boxes.long();
+        boxes.into_iter().for_each(|find| find());
         let reach = BlendReach::new(&self.skeleton, self.clips.iter().map(|clip| &**clip));
         for part in &mut self.parts {
             // These boxes shrink, too, when the clip that reached farthest is gone.

@@ -1,5 +1,6 @@
 //! The [`Character`] asset, its loaders and its labeled sub-assets.
 
+mod boxes;
 mod build;
 mod character;
 mod clips;

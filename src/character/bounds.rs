@@ -85,24 +85,26 @@ pub(super) fn follow_clips(
         let additive = layers
             .has_additive()
             .then(|| character.reach.with_additive(layers.additive_weights()));
-        for (part, &entity) in character.parts.iter().zip(&parts.entities) {
+        let alone = match (count, single) {
+            (1, Some(clip)) if additive.is_none() => character.clip_bounds(clip),
+            _ => None,
+        };
+        for (at, (part, &entity)) in character.parts.iter().zip(&parts.entities).enumerate() {
             let Ok(mut aabb) = boxes.get_mut(entity) else {
                 continue;
             };
             // A mix of two poses can stick out of both, like an arm on its way up.
-            *aabb = match (count, single, &additive) {
-                (0, ..) => part.rest_bounds,
+            *aabb = match (count, &additive) {
+                (0, _) => part.rest_bounds,
                 // Additive layers come on top of the blend.
-                (.., Some(reach)) => part
+                (_, Some(reach)) => part
                     .bounds
                     .within(reach)
                     .map_or(part.blend_bounds, |b| Aabb::from_min_max(b.min, b.max)),
-                (1, Some(clip), _) => part
-                    .clip_bounds
-                    .get(clip)
-                    .copied()
-                    .unwrap_or(part.blend_bounds),
-                _ => part.blend_bounds,
+                _ => {
+                    let over_clip = alone.and_then(|boxes| boxes.get(at));
+                    over_clip.copied().unwrap_or(part.blend_bounds)
+                }
             };
         }
     }

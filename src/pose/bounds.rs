@@ -18,7 +18,10 @@ use crate::model::{
     BoundingBox, JointIndex, JointReach, JointTransform, Reach, SkeletalClip, Skeleton, SkinPart,
 };
 use glam::{Affine3A, Vec3, Vec3A, Vec4};
-use std::{borrow::Cow, collections::BTreeMap};
+use std::{
+    borrow::{Borrow, Cow},
+    collections::BTreeMap,
+};
 
 /// The boxes of the vertices each joint of a part moves, in the joint's bind space.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -188,7 +191,7 @@ impl PartBounds {
 
     /// Returns [`Self::over_clip`] of each of `parts`, posing every frame once.
     pub fn each_over_clip(
-        parts: &[Self],
+        parts: &[impl Borrow<Self>],
         skeleton: &Skeleton,
         clip: &SkeletalClip,
     ) -> Vec<Option<BoundingBox>> {
@@ -197,7 +200,7 @@ impl PartBounds {
         }
         let parts: Vec<_> = parts
             .iter()
-            .map(|p| p.over_weights(skeleton, clip))
+            .map(|part| part.borrow().over_weights(skeleton, clip))
             .collect();
         // What is the same in all frames.
         let prepared = |(joint, bounds): &(usize, BoundingBox)| {

@@ -152,6 +152,30 @@ fn the_box_follows_a_clip_that_is_replaced_in_one_frame() {
 }
 
 #[test]
+fn boxes_over_clips_follow_clips_and_parts_that_come_and_go() {
+    let (mut app, handle, _) = TestApp::playing("walk");
+    let boxes = |app: &mut TestApp, name: &str| {
+        let character = app.world().resource::<Assets<Character>>().get(&handle);
+        let character = character.unwrap();
+        let clip = character.clip_names().position(|known| **known == *name)?;
+        Some(character.clip_bounds(clip)?.to_vec())
+    };
+    let walk = boxes(&mut app, "walk").unwrap();
+    add(&mut app, &handle, &reaching("later", 40.0)).unwrap();
+    let later = boxes(&mut app, "later").unwrap();
+    assert!(later[0].max().x > 19.0, "{later:?}");
+    assert!(walk[0].max().x < 19.0, "{walk:?}");
+    // Those of later clips move up.
+    assert!(remove(&mut app, &handle, "walk"));
+    assert_eq!(boxes(&mut app, "walk"), None);
+    assert_eq!(boxes(&mut app, "later").unwrap(), later);
+    let mut assets = app.world().resource_mut::<Assets<Character>>();
+    assets.get_mut(&handle).unwrap().parts.remove(0);
+    app.update(0.1);
+    assert_eq!(boxes(&mut app, "later").unwrap(), later[1..]);
+}
+
+#[test]
 fn boxes_follow_the_clips_again_after_overrides_and_after_a_body_wore_the_character() {
     for plugin in [
         MarionettePlugins::default(),
