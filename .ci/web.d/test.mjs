@@ -265,8 +265,8 @@ await check("the gallery", async () => {
   await page.screenshot({ path: join(out, "welcome.png"), clip: { x: 0, y: 0, width: 1280, height: 600 } });
   const broken = await page.evaluate(() => [...document.images].filter((image) => !image.naturalWidth).length);
   assert.equal(broken, 0, "pictures that are missing");
-  await page.click("#cards a");
-  await page.waitForFunction("marionette.log.caption.includes('walk')", PATIENCE);
+  await Promise.all([page.waitForNavigation({ waitUntil: "domcontentloaded" }), page.click("#cards a")]);
+  await until(page, "marionette.log.caption.includes('walk')");
   await page.screenshot({ path: join(out, "example.png") });
   await page.close();
 });
