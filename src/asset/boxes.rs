@@ -4,9 +4,8 @@
 //! and only the boxes of clips that play alone are used. So they are found when their clip first does. Only those of long clips
 //! are found while loading, because a frame would miss the time.
 
-use super::build::aabb;
 use crate::{
-    model::{SkeletalClip, Skeleton},
+    model::{BoundingBox, SkeletalClip, Skeleton},
     parallel::about,
     pose::PartBounds,
 };
@@ -108,4 +107,8 @@ impl ClipBoxes {
             boxes.map(|(over, &rest)| over.map_or(rest, aabb)).collect()
         })
     }
+}
+
+pub(super) fn aabb(bounds: BoundingBox) -> Aabb {
+    Aabb::from_min_max(bounds.min, bounds.max)
 }

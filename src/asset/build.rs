@@ -2,7 +2,7 @@
 
 use super::{
     Character, CharacterAssetLabel, CharacterPart, ClipAsset, Socket,
-    boxes::ClipBoxes,
+    boxes::{ClipBoxes, aabb},
     character::{Shape, next_version},
     material::standard_material,
     mesh::mesh_of,
@@ -322,10 +322,6 @@ pub(super) fn assemble_character(
     // Spaces refer to clips by index, so they are bound when all clips are there.
     character.bind_blend_spaces();
     character
-}
-
-pub(super) fn aabb(bounds: BoundingBox) -> Aabb {
-    Aabb::from_min_max(bounds.min, bounds.max)
 }
 
 /// Returns the box around a part that no joint moves.

@@ -1,6 +1,6 @@
 //! Clips that are added to a character or removed from it while it plays.
 
-use super::{Character, build::aabb, next_version};
+use super::{Character, boxes::aabb, next_version};
 use crate::{
     controller::Clips,
     model::{ClipError, SkeletalClip, Viseme},
