@@ -17,7 +17,7 @@ use super::{
 };
 use crate::model::{CombinedJoints, JointIndex, Skeleton, SoaTransform};
 use glam::{Affine3A, Mat4, Vec4};
-use lanes::{Joints, Matrices};
+use lanes::{Joints, Lanes, Matrices};
 use lines::Lines;
 use means::{MeanClip, UnpackedChannel, find_clips, is_mean};
 use std::mem;
@@ -54,6 +54,9 @@ pub struct PoseBatch<'a> {
     len: usize,
     /// `true` if a scale may differ from one.
     scaled: bool,
+    /// The rotations and scales of the characters' world matrices, and their translations; found for the first part.
+    roots: Matrices,
+    places: [Lanes; 3],
     /// Rows of joints whose matrices are computed.
     solved: usize,
     /// Each joint's matrices, including the rotations and scales of the characters' world matrices.
@@ -304,14 +307,18 @@ impl<'a> PoseBatch<'a> {
         let mut model = mem::take(&mut self.model);
         if self.solved == 0 {
             model.resize(count, Matrices::default());
+            let mut roots = [Affine3A::IDENTITY; PoseBatch::MOST];
+            for (root, world) in roots.iter_mut().zip(&self.worlds[..self.len]) {
+                *root = split_world(world).0;
+            }
+            self.roots = Matrices::new(s, &roots);
+            [.., self.places] = Matrices::new(s, &self.worlds).0;
         }
         let (joints, mut solved) = (&mut model[..count], self.solved);
         // Lanes without a character repeat the first.
         let mut local = [&self.local[0][..]; PoseBatch::MOST];
-        let mut roots = [Affine3A::IDENTITY; PoseBatch::MOST];
-        for lane in 0..self.len {
-            local[lane] = &self.local[lane];
-            roots[lane] = split_world(&self.worlds[lane]).0;
+        for (local, of_lane) in local.iter_mut().zip(&self.local[..self.len]) {
+            *local = of_lane;
         }
         // Cut to length once, so that the loop below needs no bounds check. Means have no local poses.
         if !MEANS {
@@ -319,9 +326,8 @@ impl<'a> PoseBatch<'a> {
                 *local = &local[..count.div_ceil(4)];
             }
         }
-        let roots = Matrices::new(s, &roots);
-        let [place_x, place_y, place_z] = Matrices::new(s, &self.worlds).0[3];
-        let places = [s.load(&place_x.0), s.load(&place_y.0), s.load(&place_z.0)];
+        let (roots, [x, y, z]) = (&self.roots, &self.places);
+        let places = [s.load(&x.0), s.load(&y.0), s.load(&z.0)];
         let (zero, one) = (s.both(Vec4::ZERO), s.both(Vec4::ONE));
         let mut lines = Lines::new(out, remap.len(), stream);
         for &joint in remap {
@@ -331,11 +337,11 @@ impl<'a> PoseBatch<'a> {
             while solved * 4 <= joint {
                 if MEANS {
                     Joints::mean(s, &self.clips, &self.unpacked, solved)
-                        .solve(s, solved, parents, &roots, joints);
+                        .solve(s, solved, parents, roots, joints);
                 } else {
                     let [a, b, c, d, e, f, g, h] = &local;
                     let rows = [a, b, c, d, e, f, g, h].map(|local| &local[solved]);
-                    Joints::<S, SCALE>::new(s, rows).solve(s, solved, parents, &roots, joints);
+                    Joints::<S, SCALE>::new(s, rows).solve(s, solved, parents, roots, joints);
                 }
                 solved += 1;
             }

@@ -2,7 +2,7 @@
 
 use super::order::PaletteOuts;
 use crate::{
-    character::FoundPose,
+    character::{FoundPose, PaletteJob},
     pose::{PoseBatch, Stream, recycle},
 };
 use glam::Mat4;
@@ -146,11 +146,13 @@ fn write<'a, 'scope>(
     for (index, part) in (0..).zip(&character.parts) {
         let mut out: [&mut [Mat4]; PoseBatch::MOST] = Default::default();
         for (out, (_, (jobs, outs))) in out.iter_mut().zip(&mut *waiting) {
-            // A part out of view has no job, and its slice stays empty.
-            let found = jobs
-                .iter()
-                .position(|job| job.part == index)
-                .and_then(|place| outs.get_mut(place));
+            // A part out of view has no job, and its slice stays empty. Of a character in full view, jobs are those of all parts,
+            // mostly in their order.
+            let is_here = |job: &PaletteJob| job.part == index;
+            let place = Some(index as usize)
+                .filter(|&place| jobs.get(place).is_some_and(is_here))
+                .or_else(|| jobs.iter().position(is_here));
+            let found = place.and_then(|place| outs.get_mut(place));
             // A range of another version of the mesh doesn't fit.
             if let Some(found) = found.filter(|out| out.len() == part.palette_len()) {
                 *out = mem::take(found);

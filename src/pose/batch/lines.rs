@@ -137,7 +137,7 @@ impl<'o> Lines<'o> {
 
     /// Writes the columns that are left.
     #[inline(always)]
-    pub(super) fn finish<S: Simd>(mut self, s: S) {
+    pub(super) fn finish<S: Simd>(&mut self, s: S) {
         let left = &self.kept[..4 - self.split];
         if S::STREAMS && self.stream {
             write_columns::<S, true>(s, left, &mut self.tails);
