@@ -53,7 +53,8 @@ impl Claims {
     }
 }
 
-/// Decodes an image file called `name`. With `has_mips`, its memory has room for mip levels, which are then added without copying it.
+/// Decodes an image file called `name`. With `has_mips`, its memory has room for mip levels, so that adding them doesn't copy
+/// it.
 pub(super) fn decode(
     name: &str,
     bytes: &[u8],
@@ -65,12 +66,18 @@ pub(super) fn decode(
     let usages = RenderAssetUsages::default();
     let image = match ImageFormat::from_extension(extension(name)) {
         // What most textures are. Bevy adds alpha to colors in twice the time, and leaves no room.
-        Some(format) if has_mips && format.reading_enabled() => {
+        Some(
+            format @ (ImageFormat::Png
+            | ImageFormat::Jpeg
+            | ImageFormat::Tga
+            | ImageFormat::Bmp
+            | ImageFormat::WebP),
+        ) if format.reading_enabled() => {
             let mut reader = ImageReader::with_format(Cursor::new(bytes), format);
             reader.no_limits();
             reader
                 .into_decoder()
-                .and_then(with_room_for_mips)
+                .and_then(|decoder| decode_colors(decoder, has_mips))
                 .map_err(TextureError::from)
                 .map(|image| Image::from_dynamic(image, is_srgb, usages))
         }
@@ -91,8 +98,9 @@ pub(super) fn decode(
         })
 }
 
-/// Decodes colors of 8 bits with alpha, opaque if there is none, into memory with room for mip levels. Other images stay as they are.
-fn with_room_for_mips(decoder: impl ImageDecoder) -> ImageResult<DynamicImage> {
+/// Decodes colors of 8 bits with alpha, opaque if there is none, and other images as they are. With `has_mips`, the memory of
+/// colors has room for mip levels.
+fn decode_colors(decoder: impl ImageDecoder, has_mips: bool) -> ImageResult<DynamicImage> {
     let channels = match decoder.color_type() {
         ColorType::Rgb8 => 3,
         ColorType::Rgba8 => 4,
@@ -102,9 +110,15 @@ fn with_room_for_mips(decoder: impl ImageDecoder) -> ImageResult<DynamicImage> {
     let size = [width, height].map(|side| side as usize);
     let texels = size[0] * size[1];
     // The system hands out zeros without writing them, so the room takes no time.
-    let mut data = vec![0; mips::texels_of_all(size) * 4];
+    let room = if has_mips {
+        mips::texels_of_all(size)
+    } else {
+        texels
+    };
+    let mut data = vec![0; room * 4];
     data.truncate(texels * 4);
-    // Three channels go to the end. Each row then moves to its place, which is never behind one that has not moved yet.
+    // Three channels go to the end. Each row then moves forward to its place, which ends before
+    // the rows that haven't moved yet.
     decoder.read_image(&mut data[texels * (4 - channels)..])?;
     if channels == 3 {
         let [width, height] = size;
