@@ -1,8 +1,8 @@
 //! Culling boxes of a character's parts over each of its clips.
 //!
-//! Finding them poses every frame of a clip. For all clips of a character, that was up to a quarter of what loading it takes,
-//! and only the boxes of clips that play alone are used. So they are found when their clip first does. Only those of long clips
-//! are found while loading, because a frame would miss the time.
+//! Finding them poses every frame of a clip. For all clips of a character, that is up to a quarter of what loading it takes, and
+//! only the boxes of clips that play alone are used. So a clip's boxes are found when it first does. Long clips are the
+//! exception: finding their boxes would delay a frame, so that is done while loading.
 
 use crate::{
     model::{BoundingBox, SkeletalClip, Skeleton},
@@ -15,8 +15,11 @@ use std::{
     time::Duration,
 };
 
-/// Clips are long if it takes longer to find their boxes.
+/// Clips are long if finding their boxes takes longer.
 const LONG: Duration = Duration::from_millis(1);
+
+/// Nanoseconds of a step; see [`PartBounds::steps_over_clip`].
+const STEP: u64 = 14;
 
 /// The boxes of all clips, in their order.
 #[derive(Clone, Debug)]
@@ -62,6 +65,16 @@ impl ClipBoxes {
         boxes
     }
 
+    /// Returns `true` if boxes are found for this skeleton and the parts with these bounds.
+    pub(super) fn are_of<'b>(
+        &self,
+        skeleton: &Arc<Skeleton>,
+        bounds: impl Iterator<Item = &'b Arc<PartBounds>>,
+    ) -> bool {
+        let known = self.figure.bounds.iter().map(Arc::as_ptr);
+        Arc::ptr_eq(&self.figure.skeleton, skeleton) && known.eq(bounds.map(Arc::as_ptr))
+    }
+
     /// Takes over a list of clips. Boxes of those that were there before are kept.
     pub(super) fn follow(&mut self, clips: &[Arc<SkeletalClip>]) {
         let before = std::mem::take(&mut self.clips);
@@ -86,8 +99,13 @@ impl ClipBoxes {
 
     /// Returns work that finds the boxes of long clips, and roughly how long all of it takes.
     pub(super) fn long(&self) -> (Vec<impl FnOnce() + Send>, Duration) {
-        let joints = self.figure.skeleton.len();
-        let estimate = |of: &OfClip| about(of.clip.frame_count().saturating_mul(joints), 40);
+        let Figure {
+            skeleton, bounds, ..
+        } = &*self.figure;
+        let estimate = |of: &OfClip| {
+            let steps = PartBounds::steps_over_clip(bounds, skeleton, &of.clip);
+            about(steps, STEP)
+        };
         let long = self.clips.iter().filter(|of| estimate(of) > LONG);
         let total = long.clone().map(|of| estimate(of)).sum();
         let work = long.map(|of| || _ = self.find(of)).collect();

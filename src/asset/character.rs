@@ -225,9 +225,12 @@ impl Character {
         self.bind_blend_spaces();
         if !self.shape.is_of(self) {
             self.shape = Shape::new(self.version, &self.skeleton, &self.parts);
+        }
+        let bounds = self.parts.iter().map(|part| &part.bounds);
+        if !self.clip_boxes.are_of(&self.skeleton, bounds) {
             let parts = self.parts.iter();
             let bounds = parts.map(|part| (part.bounds.clone(), part.rest_bounds));
-            self.clip_boxes = ClipBoxes::new(&self.skeleton, bounds, &self.clips);
+            self.clip_boxes = ClipBoxes::new(&self.skeleton, bounds, &[]);
         }
         self.clip_boxes.follow(&self.clips);
     }

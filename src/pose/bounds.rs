@@ -189,6 +189,25 @@ impl PartBounds {
             .flatten()
     }
 
+    /// Returns roughly how many steps of a dozen nanoseconds [`Self::each_over_clip`] takes.
+    pub fn steps_over_clip(
+        parts: &[impl Borrow<Self>],
+        skeleton: &Skeleton,
+        clip: &SkeletalClip,
+    ) -> usize {
+        let parts = || parts.iter().map(Borrow::borrow);
+        let boxes = parts().map(|part: &Self| part.boxes.len()).sum::<usize>();
+        let of_frame = 2 * skeleton.len() + boxes;
+        let morphing = parts().filter(|part| !part.morphs.is_empty());
+        let of_morphs = morphing.map(|part| {
+            let moves = part.morphs.iter().map(|morph| morph.moves.len());
+            part.boxes.len() + moves.sum::<usize>()
+        });
+        let posing = clip.frame_count().saturating_mul(of_frame);
+        let morphing = clip.morph_frame_count().saturating_mul(of_morphs.sum());
+        posing.saturating_add(morphing)
+    }
+
     /// Returns [`Self::over_clip`] of each of `parts`, posing every frame once.
     pub fn each_over_clip(
         parts: &[impl Borrow<Self>],
