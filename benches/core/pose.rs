@@ -316,7 +316,7 @@ fn compressed(criterion: &mut Criterion) {
                             batch.add(&Evaluate::new(&skeleton, &layers), &world);
                             *out = palette;
                         }
-                        batch.write(&skeleton, &part.palette, &combined, out);
+                        batch.write(&skeleton, &part.palette, &combined, &mut out);
                     }
                 });
             });

@@ -41,7 +41,7 @@ pub(crate) enum ChannelSlot {
 /// The channels of four joints.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct RowTracks {
-    /// A bit for each joint that the clip moves.
+    /// A bit for each joint that the clip moves, and for each lane after the last joint.
     pub(crate) moved: u8,
     /// Three vectors: x, y, z of four joints.
     pub(crate) translation: ChannelSlot,
@@ -242,9 +242,8 @@ impl SkeletalClip {
 
     /// Returns `true` if the clip moves a joint.
     pub fn animates(&self, joint: usize) -> bool {
-        self.rows
-            .get(joint / 4)
-            .is_some_and(|row| row.moved >> (joint % 4) & 1 == 1)
+        let bits = self.moved.get(joint / 64);
+        bits.is_some_and(|bits| bits >> (joint % 64) & 1 == 1)
     }
 
     /// Returns a joint's transform at a frame; the identity for joints that the clip does not move.

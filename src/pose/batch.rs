@@ -38,7 +38,7 @@ use std::mem;
 ///     batch.add(&Evaluate::new(&skeleton, &[]), &Affine3A::from_translation(Vec3::X * x));
 /// }
 /// let mut palettes = [[Mat4::ZERO; 1]; PoseBatch::MOST];
-/// batch.write(&skeleton, &remap, &combined, palettes.each_mut().map(|palette| &mut palette[..]));
+/// batch.write(&skeleton, &remap, &combined, &mut palettes.each_mut().map(|palette| &mut palette[..]));
 /// assert_eq!(palettes[2][0], Mat4::from_translation(Vec3::X * 2.0));
 /// assert_eq!(palettes[3][0], Mat4::ZERO);
 /// ```
@@ -69,6 +69,15 @@ pub struct PoseBatch<'a> {
     /// What their channels have been unpacked to, if they are compressed.
     unpacked: Vec<UnpackedChannel>,
 }
+
+/// What the poses of a batch are: means of the same clips, each of which moves every joint.
+const MEANS: u8 = 0;
+/// Means of the same clips, of which some leave joints at rest.
+const PARTIAL_MEANS: u8 = 1;
+/// Local poses, in which all scales are one.
+const POSES: u8 = 2;
+/// Any local poses.
+const SCALED_POSES: u8 = 3;
 
 /// The fewest characters that are faster together than one by one.
 const WORTH_A_BATCH: usize = 5;
@@ -138,7 +147,8 @@ impl<'a> PoseBatch<'a> {
     /// Writes the palettes of one part of the characters, each as [`Palette::run`] does it.
     ///
     /// `remap` and `combined` are the part's, as for [`Palette`]. `out` has a slice for each pose, in the order in which
-    /// they were added; an empty slice is left out. All parts of a batch must have the skeleton of its poses.
+    /// they were added; an empty slice is left out. The slices are taken, so that the same list can be filled for the next part.
+    /// All parts of a batch must have the skeleton of its poses.
     ///
     /// # Panics
     /// If a pose is of a skeleton with fewer joints, or like [`Palette::run`].
@@ -147,7 +157,7 @@ impl<'a> PoseBatch<'a> {
         skeleton: &Skeleton,
         remap: &[JointIndex],
         combined: &CombinedJoints,
-        out: [&mut [Mat4]; PoseBatch::MOST],
+        out: &mut [&mut [Mat4]; PoseBatch::MOST],
     ) {
         self.write_each(skeleton, remap, combined, out, false);
     }
@@ -161,7 +171,7 @@ impl<'a> PoseBatch<'a> {
         skeleton: &Skeleton,
         remap: &[JointIndex],
         combined: &CombinedJoints,
-        out: [&'scope mut [Mat4]; PoseBatch::MOST],
+        out: &mut [&'scope mut [Mat4]; PoseBatch::MOST],
         _: &'scope Stream<'scope, '_>,
     ) {
         // Combined joints are made from matrices that were just written, and streamed ones can't be read
@@ -174,7 +184,7 @@ impl<'a> PoseBatch<'a> {
         skeleton: &Skeleton,
         remap: &[JointIndex],
         combined: &CombinedJoints,
-        mut out: [&mut [Mat4]; PoseBatch::MOST],
+        out: &mut [&mut [Mat4]; PoseBatch::MOST],
         stream: bool,
     ) {
         // Slots past the last pose are left out, like those with empty slices.
@@ -186,15 +196,21 @@ impl<'a> PoseBatch<'a> {
         if !wide {
             self.solve_few(skeleton);
         } else if self.find_clips() {
-            simd::dispatch!(wide, s => self.write_with::<_, true, false>(s, skeleton, remap, &mut out, stream));
+            if self.clips.iter().all(MeanClip::moves_all) {
+                simd::dispatch!(wide, s => self.write_with::<_, MEANS>(s, skeleton, remap, out, stream));
+            } else {
+                simd::dispatch!(wide, s => self.write_with::<_, PARTIAL_MEANS>(s, skeleton, remap, out, stream));
+            }
         } else {
             self.mix_means(skeleton);
             if self.scaled {
-                simd::dispatch!(wide, s => self.write_with::<_, false, true>(s, skeleton, remap, &mut out, stream));
+                simd::dispatch!(wide, s => self.write_with::<_, SCALED_POSES>(s, skeleton, remap, out, stream));
             } else {
-                simd::dispatch!(wide, s => self.write_with::<_, false, false>(s, skeleton, remap, &mut out, stream));
+                simd::dispatch!(wide, s => self.write_with::<_, POSES>(s, skeleton, remap, out, stream));
             }
         }
+        // Taken even if nothing is left to do with them: matrices that are streamed must not be read yet.
+        let mut out = mem::take(out);
         // `write_with` has written everything else.
         if wide && combined.is_empty() {
             return;
@@ -289,11 +305,9 @@ impl<'a> PoseBatch<'a> {
     }
 
     /// Writes the palettes, and computes each row of joints when an entry needs it: writing to memory then overlaps with
-    /// arithmetic.
-    ///
-    /// If `MEANS`, all poses are means of the same clips. If not `SCALE`, all scales are one.
+    /// arithmetic. `OF` is what the poses are: [`MEANS`], [`PARTIAL_MEANS`], [`POSES`], or [`SCALED_POSES`].
     #[inline(always)]
-    fn write_with<S: Simd, const MEANS: bool, const SCALE: bool>(
+    fn write_with<S: Simd, const OF: u8>(
         &mut self,
         s: S,
         skeleton: &Skeleton,
@@ -321,7 +335,8 @@ impl<'a> PoseBatch<'a> {
             *local = of_lane;
         }
         // Cut to length once, so that the loop below needs no bounds check. Means have no local poses.
-        if !MEANS {
+        let are_means = OF == MEANS || OF == PARTIAL_MEANS;
+        if !are_means {
             for local in &mut local {
                 *local = &local[..count.div_ceil(4)];
             }
@@ -335,13 +350,22 @@ impl<'a> PoseBatch<'a> {
             // Parents come before their children, so rows up to the joint's own are all that it depends
             // on.
             while solved * 4 <= joint {
-                if MEANS {
-                    Joints::mean(s, &self.clips, &self.unpacked, solved)
-                        .solve(s, solved, parents, roots, joints);
+                if are_means {
+                    let (clips, unpacked, rest) = (&self.clips, &self.unpacked, skeleton.rest());
+                    let mean = if OF == PARTIAL_MEANS {
+                        Joints::mean::<true>(s, clips, unpacked, rest, solved)
+                    } else {
+                        Joints::mean::<false>(s, clips, unpacked, rest, solved)
+                    };
+                    mean.solve(s, solved, parents, roots, joints);
                 } else {
                     let [a, b, c, d, e, f, g, h] = &local;
                     let rows = [a, b, c, d, e, f, g, h].map(|local| &local[solved]);
-                    Joints::<S, SCALE>::new(s, rows).solve(s, solved, parents, roots, joints);
+                    if OF == SCALED_POSES {
+                        Joints::<S, true>::new(s, rows).solve(s, solved, parents, roots, joints);
+                    } else {
+                        Joints::<S, false>::new(s, rows).solve(s, solved, parents, roots, joints);
+                    }
                 }
                 solved += 1;
             }

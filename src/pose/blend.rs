@@ -167,9 +167,15 @@ pub(super) struct Mean<R: Row, S: Simd, const SCALE: bool> {
 }
 
 impl<R: Row, S: Simd, const SCALE: bool> Mean<R, S, SCALE> {
-    /// Of a group of at least one layer.
+    /// Of a group of at least one layer. `rest` stands in for joints that a clip doesn't move. If `PARTIAL`, it has no weight
+    /// there.
     #[inline(always)]
-    pub(super) fn new<const PARTIAL: bool>(s: S, group: &[Active<R>], row: usize) -> Self {
+    pub(super) fn new<const PARTIAL: bool>(
+        s: S,
+        group: &[Active<R>],
+        row: usize,
+        rest: &R,
+    ) -> Self {
         let (a, b, others) = match group {
             [a, b, others @ ..] => (a, b, others),
             [layer] => {
@@ -178,10 +184,8 @@ impl<R: Row, S: Simd, const SCALE: bool> Mean<R, S, SCALE> {
                 } else {
                     Vec4::ONE
                 };
-                return Self {
-                    pose: R::sample(&layer.point, s, row),
-                    total,
-                };
+                let pose = R::sample_or_rest(&layer.point, s, row, rest);
+                return Self { pose, total };
             }
             [] => unreachable!("empty groups are left out"),
         };
@@ -198,10 +202,11 @@ impl<R: Row, S: Simd, const SCALE: bool> Mean<R, S, SCALE> {
             (a_weight, b_weight) = (a_weight * scale, b_weight * scale);
         }
         // The first two share a square root. Each further layer needs its own, to match the length of the sum.
-        let first = R::sample::<S, SCALE>(&a.point, s, row);
-        let (mut pose, square) = first.mix(s, a_weight, R::sample(&b.point, s, row), b_weight);
+        let first = R::sample_or_rest::<S, SCALE>(&a.point, s, row, rest);
+        let second = R::sample_or_rest(&b.point, s, row, rest);
+        let (mut pose, square) = first.mix(s, a_weight, second, b_weight);
         for layer in others {
-            let next = R::sample(&layer.point, s, row);
+            let next = R::sample_or_rest(&layer.point, s, row, rest);
             let weight = if PARTIAL {
                 layer.weight(row) * scale
             } else {

@@ -19,105 +19,17 @@ use super::blend::{
     Active, BASE, Kind, Mean, SetShare, high_share, inverse, reached, replace_by_set, sets,
     total_weight,
 };
-use super::mask::Mask;
+use super::joint_weights::{Common, JointWeights, set_of};
+use super::layer::ClipLayer;
 use super::recycle;
 use super::row::Row;
 use super::sample::SamplePoint;
 use super::simd::{self, Simd, numbers::ChannelVectors};
-use crate::controller::{BlendMode, LayerInfo, TrackPriority};
+use crate::controller::{BlendMode, TrackPriority};
 use crate::model::{SkeletalClip, SoaTransform};
 use crate::numbers::clamp_weight;
 use glam::Vec4;
-
-/// A playing clip: one layer of a [`Mix`].
-#[derive(Clone, Copy, Debug)]
-pub struct ClipLayer<'a> {
-    /// The clip, bound to the skeleton. The layer does not reach joints the clip does not animate.
-    pub clip: &'a SkeletalClip,
-    /// Seconds into the clip, clamped to `0..=duration`; NaN counts as 0.
-    pub time: f64,
-    /// Weight, ≥ 0 and finite. Relative to the others of the same priority for blended layers, up to
-    /// [`Self::MAX_ADDITIVE_WEIGHT`] for additive ones and up to 1 for overriding ones. The layer is
-    /// left out if the weight is 0 or NaN.
-    pub weight: f32,
-    /// Adjacent layers with the same number form a set, like the clips of a blend space; a layer
-    /// with 0 is a set of its own.
-    ///
-    /// At a joint that only some of their clips move, the rest pose stands in for the other clips
-    /// of a set of blended layers, and the pose below for those of overriding ones. So a layer
-    /// whose weight goes to 0 takes its pose along bit by bit. Layers of the [base](Self::base) act
-    /// as one, whatever their number.
-    pub set: u32,
-    /// Weight per joint; `None` is 1 everywhere. The layer does not reach joints missing from the mask.
-    pub mask: Option<&'a Mask>,
-    /// The group a blended layer is averaged in. Additive and overriding layers ignore it.
-    pub priority: TrackPriority,
-    /// The way the layer is combined with the others. An additive clip is added whatever the mode,
-    /// since differences aren't a pose that could be blended. [`BlendMode::Additive`] adds any
-    /// other clip by its difference to the rest pose.
-    ///
-    /// An additive layer with weight `w` changes each joint to `t + w·Δt`, `r · Δrʷ`, `s · (1 + w(Δs − 1))`,
-    /// so its difference turns the joint in the joint's own space. `Δrʷ` is nlerp from the identity along
-    /// the shorter arc; beyond `w` = 1 it continues about the same axis, ever more slowly.
-    /// An overriding layer replaces the pose below it by its weight.
-    pub mode: BlendMode,
-    /// `true` if the layer belongs to the base: the pose that is carried over switches.
-    ///
-    /// Where blended layers of the base weigh less than 1 together, masks included, the rest pose
-    /// has the rest of the weight.
-    pub base: bool,
-}
-
-impl<'a> ClipLayer<'a> {
-    /// The largest weight of an additive layer; larger ones are clamped to it, so that poses stay finite.
-    pub const MAX_ADDITIVE_WEIGHT: f32 = 16.0;
-
-    /// Creates a layer of a clip at a time in seconds, with weight 1 and low priority: added if the clip holds differences,
-    /// else blended.
-    pub fn new(clip: &'a SkeletalClip, time: f64) -> Self {
-        let mode = if clip.additive {
-            BlendMode::Additive
-        } else {
-            BlendMode::Blend
-        };
-        let (mask, priority) = (None, TrackPriority::Low);
-        Self {
-            clip,
-            time,
-            weight: 1.0,
-            set: 0,
-            mask,
-            priority,
-            mode,
-            base: false,
-        }
-    }
-
-    /// Creates the layer that a controller [wants blended](crate::controller::AnimationController::layers), given its clip and
-    /// its mask.
-    pub fn of(layer: &LayerInfo, clip: &'a SkeletalClip, mask: Option<&'a Mask>) -> Self {
-        Self {
-            clip,
-            time: layer.time,
-            weight: layer.weight,
-            set: layer.set,
-            mask,
-            priority: layer.priority,
-            mode: layer.blend,
-            base: layer.base,
-        }
-    }
-
-    /// Returns how the layer is really combined with the others: [`Self::mode`], or
-    /// [`BlendMode::Additive`] if the clip holds differences.
-    pub fn effective_mode(&self) -> BlendMode {
-        if self.clip.additive {
-            BlendMode::Additive
-        } else {
-            self.mode
-        }
-    }
-}
+use std::mem;
 
 /// Samples and blends all layers into one local pose.
 ///
@@ -258,7 +170,7 @@ impl<'a, R: Row> MixRows<'_, 'a, R> {
         // The list borrows from the clips. Recycling keeps its memory between runs without their
         // lifetime.
         let ActiveList { layers, unpacked } = memory;
-        let mut active = recycle(std::mem::take(layers));
+        let mut active = recycle(mem::take(layers));
         let ends = self.prepare(take, &mut active);
         unpack_clips(&mut active, unpacked);
         let (on_base, unreached) = match take {
@@ -267,13 +179,17 @@ impl<'a, R: Row> MixRows<'_, 'a, R> {
         };
         // A base pose may have scales and may reach joints only in part, so it takes the general
         // path.
-        let (mut scale, mut partial) = (!self.unit_scale || on_base, on_base);
-        for ClipLayer { clip, mask, .. } in self.layers {
+        let mut scale = !self.unit_scale || on_base;
+        for ClipLayer { clip, .. } in self.layers {
             scale |= !R::unit_scale(clip);
-            partial |= mask.is_some() || !R::animates_all(clip);
         }
         let groups = Groups::new(&active, ends);
-        partial |= groups.low.uneven || groups.high.uneven;
+        let partial = on_base
+            || match [groups.low, groups.high].map(|group| group.layers.is_empty()) {
+                // Where a group doesn't move a joint, the other one counts, not the rest pose.
+                [false, false] => ends.iter().any(|end| end.lacks_joints),
+                _ => ends.iter().any(|end| end.needs_shares),
+            };
         // Each combination is a kernel of its own: most characters have neither scales nor masks,
         // and pay for neither.
         // The constant comes first, so that rows without scales have half as many kernels.
@@ -383,7 +299,8 @@ impl<'a, R: Row> MixRows<'_, 'a, R> {
         groups
     }
 
-    /// `SCALE` and `partial` are false if all scales are one and if every layer reaches every joint.
+    /// `SCALE` and `partial` are false if all scales are one and if every layer reaches every joint, by its clip or by the rest
+    /// pose in its place.
     /// `unreached` shows where no blended layer reaches.
     fn pose<const SCALE: bool>(
         &self,
@@ -488,10 +405,11 @@ impl<'a, R: Row> MixRows<'_, 'a, R> {
         group: &Group<R>,
         row: usize,
     ) -> Mean<R, S, SCALE> {
+        let rest = &self.rest[row];
         if PARTIAL && group.uneven {
-            Mean::of_sets(s, group.layers, group.missing, row, &self.rest[row])
+            Mean::of_sets(s, group.layers, group.missing, row, rest)
         } else {
-            Mean::new::<PARTIAL>(s, group.layers, row)
+            Mean::new::<PARTIAL>(s, group.layers, row, rest)
         }
     }
 }
@@ -504,7 +422,8 @@ fn blend_rows<R: Row, S: Simd, const SCALE: bool, const PARTIAL: bool>(
     out: &mut [R],
 ) {
     for (row, (out, unreached)) in out.iter_mut().zip(unreached).enumerate() {
-        *out = Mean::<R, S, SCALE>::new::<PARTIAL>(s, group, row).to_row::<PARTIAL>(s, unreached);
+        *out = Mean::<R, S, SCALE>::new::<PARTIAL>(s, group, row, unreached)
+            .to_row::<PARTIAL>(s, unreached);
     }
 }
 
@@ -538,6 +457,10 @@ struct GroupEnd {
     weight: f32,
     uneven: bool,
     missing: f32,
+    /// `true` if some layer doesn't reach every joint.
+    lacks_joints: bool,
+    /// `true` if joints differ in the weights of the layers, or in that of the rest pose.
+    needs_shares: bool,
 }
 
 /// Weights that sum to one within this much are whole: the difference is rounding.
@@ -582,7 +505,7 @@ where
     // enough: if each moves the same joints as the one before, all do.
     let (mut in_set, mut in_base): (Option<(u32, &SkeletalClip)>, Option<&SkeletalClip>) =
         (None, None);
-    let mut uneven = false;
+    let (mut common, mut uneven) = (Common::new(), false);
     // The base pose joins the low group as one layer, with the weight of all layers that it
     // represents.
     if let (Take::OnBase(base), TrackPriority::Low) = (take, priority)
@@ -611,12 +534,7 @@ where
             && layer.effective_mode() == BlendMode::Blend
             && layer.weight < f32::INFINITY
         {
-            let set = if layer.base && priority == TrackPriority::Low {
-                BASE
-            } else {
-                // A caller's own number must not collide with that of the base.
-                layer.set.min(BASE - 1)
-            };
+            let set = set_of(layer);
             let weight = f64::from(prepare_layer(
                 index,
                 layer,
@@ -627,6 +545,9 @@ where
                 active,
             ));
             total += weight;
+            if weight > 0.0 {
+                common.add::<R>(layer);
+            }
             if weight > 0.0 && set == BASE {
                 base_weight += weight;
                 uneven |= layer.mask.is_some();
@@ -657,6 +578,8 @@ where
         weight: (total as f32).min(f32::MAX),
         uneven,
         missing,
+        lacks_joints: common.lacks_joints() || missing > 0.0,
+        needs_shares: common.joint_weights() != JointWeights::Same || missing > 0.0,
     }
 }
 
@@ -728,6 +651,7 @@ impl<'a, R: Row> Groups<'a, R> {
                          weight,
                          uneven,
                          missing,
+                         ..
                      }: GroupEnd| Group {
             layers: &active[from..end],
             weight,

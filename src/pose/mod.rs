@@ -20,6 +20,8 @@ mod bounds;
 mod compress;
 mod evaluate;
 mod inertia;
+mod joint_weights;
+mod layer;
 mod mask;
 mod matrix;
 mod mix;
@@ -71,7 +73,8 @@ pub(crate) mod internals {
         compress::Compress,
         evaluate::{Evaluate, MorphScratch, Scratch},
         inertia::{Inertia, InertiaAt, InertiaScratch},
-        mix::{ClipLayer, Mix, MixScratch},
+        layer::ClipLayer,
+        mix::{Mix, MixScratch},
         model_space::LocalToModel,
         morph::{MorphMode, MorphOverride, MorphVertices},
         palette::Palette,

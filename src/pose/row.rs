@@ -11,6 +11,9 @@ use crate::model::{
 use glam::Vec4;
 use std::fmt::Debug;
 
+/// The bits of a row whose joints a clip all moves.
+pub(super) const ALL_OF_ROW: u8 = 0b1111;
+
 /// A row of a pose, as it is in memory.
 pub(super) trait Row: Copy + Debug + 'static {
     /// The place of a row's values in a clip.
@@ -40,13 +43,36 @@ pub(super) trait Row: Copy + Debug + 'static {
         row: usize,
     ) -> Self::Packed<S, SCALE>;
 
+    /// The part of a layer's weight that reaches each joint, apart from its mask.
+    #[inline(always)]
+    fn animated(point: &SamplePoint<Self::Tracks>, row: usize) -> Vec4 {
+        let reach = point.reach.get(row).copied();
+        reach.unwrap_or_else(|| lanes_of(Self::moved(point, row)))
+    }
+
+    /// Like [`Self::sample`], with the rest pose for joints that the clip doesn't move.
+    #[inline(always)]
+    fn sample_or_rest<S: Simd, const SCALE: bool>(
+        point: &SamplePoint<Self::Tracks>,
+        s: S,
+        row: usize,
+        rest: &Self,
+    ) -> Self::Packed<S, SCALE> {
+        let (moved, sample) = (Self::moved(point, row), Self::sample(point, s, row));
+        if moved == ALL_OF_ROW {
+            sample
+        } else {
+            sample.or(s, lanes_of(moved), Self::Packed::read(s, rest))
+        }
+    }
+
     /// `self` in the lanes where `condition` > 0, `other` in the rest.
     fn or(self, condition: Vec4, other: &Self) -> Self;
     fn difference_to(&self, reference: &Self) -> Self;
     /// Normalizes what has to be of unit length, after all means have been computed.
     fn normalize<S: Simd>(s: S, rows: &mut [Self]);
-    /// The part of a layer's weight that reaches each joint, apart from its mask.
-    fn animated(point: &SamplePoint<Self::Tracks>, row: usize) -> Vec4;
+    /// A bit for each joint of a row that a clip moves.
+    fn moved(point: &SamplePoint<Self::Tracks>, row: usize) -> u8;
     /// Appends the row's vectors, as constants of a clip.
     fn store(self, constants: &mut Vec<Vec4>) -> Self::Tracks;
 }
@@ -114,9 +140,8 @@ impl Row for SoaTransform {
     }
 
     #[inline(always)]
-    fn animated(point: &SamplePoint, row: usize) -> Vec4 {
-        let reach = point.reach.get(row).copied();
-        reach.unwrap_or_else(|| lanes_of(point.rows[row].moved))
+    fn moved(point: &SamplePoint, row: usize) -> u8 {
+        point.rows[row].moved
     }
 
     #[inline(always)]
@@ -276,10 +301,8 @@ impl Row for Vec4 {
     }
 
     #[inline(always)]
-    fn animated(point: &SamplePoint<WeightTracks>, row: usize) -> Vec4 {
-        let reach = point.reach.get(row).copied();
-        let moved = || point.rows.get(row).map_or(0, |row| row.moved);
-        reach.unwrap_or_else(|| lanes_of(moved()))
+    fn moved(point: &SamplePoint<WeightTracks>, row: usize) -> u8 {
+        point.rows.get(row).map_or(0, |row| row.moved)
     }
 
     #[inline(always)]

@@ -143,8 +143,10 @@ fn write<'a, 'scope>(
     for (found, _) in &*waiting {
         found.add_to(batch);
     }
+    // Each part takes the slices, so the list is empty again for the next one.
+    let mut out: [&mut [Mat4]; PoseBatch::MOST] = Default::default();
     for (index, part) in (0..).zip(&character.parts) {
-        let mut out: [&mut [Mat4]; PoseBatch::MOST] = Default::default();
+        let length = part.palette_len();
         for (out, (_, (jobs, outs))) in out.iter_mut().zip(&mut *waiting) {
             // A part out of view has no job, and its slice stays empty. Of a character in full view, jobs are those of all parts,
             // mostly in their order.
@@ -154,14 +156,14 @@ fn write<'a, 'scope>(
                 .or_else(|| jobs.iter().position(is_here));
             let found = place.and_then(|place| outs.get_mut(place));
             // A range of another version of the mesh doesn't fit.
-            if let Some(found) = found.filter(|out| out.len() == part.palette_len()) {
+            if let Some(found) = found.filter(|out| out.len() == length) {
                 *out = mem::take(found);
             }
         }
         let (remap, combined) = (&part.palette, &part.combined_joints);
         match stream {
-            Some(stream) => batch.stream(&character.skeleton, remap, combined, out, stream),
-            None => batch.write(&character.skeleton, remap, combined, out),
+            Some(stream) => batch.stream(&character.skeleton, remap, combined, &mut out, stream),
+            None => batch.write(&character.skeleton, remap, combined, &mut out),
         }
     }
     batch.clear();

@@ -167,7 +167,10 @@ impl SkeletalClip {
             let scale = slot(SCALE, members().all(|joint| still[joint][2]));
             unit_scale &=
                 matches!(scale, ChannelSlot::Constant(_)) && start[SCALE] == IDENTITY[SCALE];
-            let moved = members().fold(0, |moved, joint| moved | 1 << (joint % 4));
+            // Lanes after the last joint count as moved, so that a row of a clip that moves every joint is like any other.
+            let after = (joints.max(row * 4)..row * 4 + 4).map(|lane| lane % 4);
+            let moved = members().map(|joint| joint % 4).chain(after);
+            let moved = moved.fold(0, |moved, lane| moved | 1 << lane);
             rows.push(RowTracks {
                 moved,
                 translation,

@@ -80,7 +80,7 @@ impl MorphFrames {
 /// The weights of four morph targets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct WeightTracks {
-    /// A bit for each target that the clip moves.
+    /// A bit for each target that the clip moves, and for each lane after the last target.
     pub(crate) moved: u8,
     /// One vector.
     pub(crate) weights: ChannelSlot,
@@ -136,9 +136,9 @@ impl SkeletalClip {
 
     /// Returns `true` if the clip moves this morph target.
     pub fn animates_morph(&self, morph: MorphIndex) -> bool {
-        let morph = usize::from(morph);
+        let (morph, known) = (usize::from(morph), self.morphs());
         let row = self.morphs.as_ref().and_then(|m| m.rows.get(morph / 4));
-        row.is_some_and(|row| row.moved >> (morph % 4) & 1 == 1)
+        row.is_some_and(|row| morph < known.len() && row.moved >> (morph % 4) & 1 == 1)
     }
 
     /// Returns the number of frames of the clip's weights, which have frames of their own; 0 if it moves none.
@@ -207,7 +207,9 @@ impl MorphCurves {
         let (mut rows, mut constants, mut sampled) = (Vec::new(), Vec::new(), Vec::new());
         for row in 0..count.div_ceil(4) {
             let members = || (row * 4..count.min(row * 4 + 4)).filter(|&at| animated(at));
-            let mut moved = 0;
+            // Lanes after the last target count as moved, as those after the last joint do.
+            let after = count.max(row * 4)..row * 4 + 4;
+            let mut moved = after.fold(0, |moved, lane| moved | 1 << (lane % 4));
             let mut first = Vec4::ZERO;
             let mut is_constant = true;
             for morph in members() {

@@ -13,8 +13,11 @@ use crate::controller::BlendMode;
 use crate::model::{ChannelSlot, RowTracks, SkeletalClip, SoaQuat, SoaTransform, SoaVec3};
 use crate::pose::{
     ClipLayer, Evaluate, FrameSpan,
+    blend::{inverse, reached},
+    joint_weights::{Common, JointWeights},
     mix::{lacks_weight, share},
     packed::{Quats4, Vectors4},
+    row::ALL_OF_ROW,
     sample::{FramePair, chunk},
     simd::{
         Simd,
@@ -31,6 +34,7 @@ pub(super) struct MeanClip<'a> {
     rows: &'a [RowTracks],
     constants: &'a [Vec4],
     rest: &'a [SoaTransform],
+    moves_all: bool,
     samples: FramePair<'a, Vec4>,
     /// The frame that each character is at.
     times: [FrameTime; PoseBatch::MOST],
@@ -38,7 +42,14 @@ pub(super) struct MeanClip<'a> {
     unpacked: [usize; 2],
     /// Sums to one over the clips.
     weight: Lanes,
+    /// The same at joints that only some of the clips move, for each set of clips: one bit per clip.
+    weights: [Lanes; 1 << MOST_OF_MOVING],
+    /// `true` if joints that no clip moves are at rest, rather than at a mean of rest poses.
+    of_moving: bool,
 }
+
+/// The most clips whose weights depend on which of them move a joint.
+const MOST_OF_MOVING: usize = 3;
 
 /// The start of a frame in the list of samples, and the position between it and the next frame.
 #[derive(Clone, Copy, Debug, Default)]
@@ -53,7 +64,7 @@ pub(super) type UnpackedChannel = [ChannelVectors; PoseBatch::MOST];
 /// Vectors or quaternions for each character: `N` numbers of four joints.
 type Numbers<S, const N: usize> = [[<S as Simd>::Pair; 4]; N];
 
-/// Returns `true` if a pose is nothing but the mean of its layers, on all joints and without scales.
+/// Returns `true` if a pose is nothing but the mean of its layers, without scales and with the same weights at all joints.
 pub(super) fn is_mean(pose: &Evaluate) -> bool {
     let Evaluate {
         skeleton,
@@ -62,21 +73,34 @@ pub(super) fn is_mean(pose: &Evaluate) -> bool {
         ..
     } = *pose;
     let [first, ..] = layers else { return false };
-    // A single layer with a mask, a scale, or joints it doesn't move needs the general kernel.
+    // A single layer with a mask or a scale needs the general kernel.
     let counts = |layer: &ClipLayer| {
         layer.mask.is_none()
             && layer.priority == first.priority
             && layer.effective_mode() == BlendMode::Blend
             && layer.weight > 0.0
             && layer.weight < f32::INFINITY
-            && layer.clip.animates_all()
             && layer.clip.unit_scale()
             && layer.clip.rows().len() == skeleton.rows()
     };
     inertia.is_none()
         && skeleton.unit_scale()
         && layers.iter().all(counts)
+        && match joint_weights(layers) {
+            JointWeights::Same => true,
+            JointWeights::OfMoving => layers.len() <= MOST_OF_MOVING,
+            JointWeights::Other => false,
+        }
         && !lacks_weight(layers.iter())
+}
+
+fn joint_weights(layers: &[ClipLayer]) -> JointWeights {
+    // The usual case takes no further look.
+    if layers.iter().all(|layer| layer.clip.animates_all()) {
+        JointWeights::Same
+    } else {
+        Common::of::<SoaTransform>(layers).joint_weights()
+    }
 }
 
 /// Fills the list with the clips that all characters play, and unpacks them. Returns `false` if they don't play the same, or no
@@ -142,19 +166,69 @@ where
         }
         clips.push(clip);
     }
+    if clips.iter().all(MeanClip::moves_all) {
+        return true;
+    }
+    // The same clips can be layers of the base for one character, and tracks beside each other for the next.
+    let weights = joint_weights(first);
+    let same = |lane| joint_weights(layers_of(lane)) == weights;
+    let found = (1..characters).all(same) && weigh_joints(clips, weights);
+    if !found {
+        // An empty list says so when the next part asks.
+        clips.clear();
+    }
+    found
+}
+
+/// Finds the weights of clips at joints that only some of them move, as [`Mix`](crate::pose::Mix) does. Returns `false` if a
+/// character's clips weigh so little there that the joint counts as not moved.
+fn weigh_joints(clips: &mut [MeanClip], weights: JointWeights) -> bool {
+    if weights == JointWeights::Same {
+        for clip in clips {
+            clip.weights = [clip.weight; 1 << MOST_OF_MOVING];
+        }
+        return true;
+    }
+    for moving in 1..1 << clips.len() {
+        for half in 0..2 {
+            let weight = |index: usize, clip: &MeanClip| {
+                clip.weight.0[half] * f32::from(moving >> index & 1 == 1)
+            };
+            let weights = clips
+                .iter()
+                .enumerate()
+                .map(|(index, clip)| weight(index, clip));
+            let total = weights.reduce(|sum, next| sum + next).expect(NO_CLIPS);
+            if !reached(total).cmpgt(Vec4::ZERO).all() {
+                return false;
+            }
+            for (index, clip) in clips.iter_mut().enumerate() {
+                clip.weights[moving].0[half] = weight(index, clip) * inverse(total);
+                clip.of_moving = true;
+            }
+        }
+    }
     true
 }
 
 impl<S: Simd> Joints<S, false> {
-    /// The mean of some clips.
+    /// The mean of some clips, with the rest pose in place of those that don't move a joint. If not `PARTIAL`, all do.
     #[inline(always)]
-    pub(super) fn mean(s: S, clips: &[MeanClip], unpacked: &[UnpackedChannel], row: usize) -> Self {
+    pub(super) fn mean<const PARTIAL: bool>(
+        s: S,
+        clips: &[MeanClip],
+        unpacked: &[UnpackedChannel],
+        rest: &[SoaTransform],
+        row: usize,
+    ) -> Self {
+        let rest = &rest[row];
+        let moving = moving_clips::<PARTIAL>(clips, row);
         // Rotations come first, so that their long chain of operations overlaps with the
         // translations.
-        let rotation = mean_rotations(s, clips, unpacked, row);
+        let rotation = mean_rotations::<_, PARTIAL>(s, clips, unpacked, rest, row, moving);
         let rotation = normalized(s, rotation);
         Self {
-            translation: mean_translations(s, clips, unpacked, row),
+            translation: mean_translations::<_, PARTIAL>(s, clips, unpacked, rest, row, moving),
             rotation,
             scale: [[s.both(Vec4::ONE); 4]; 3],
         }
@@ -162,56 +236,68 @@ impl<S: Simd> Joints<S, false> {
 }
 
 #[inline(always)]
-fn mean_translations<S: Simd>(
+fn mean_translations<S: Simd, const PARTIAL: bool>(
     s: S,
     clips: &[MeanClip],
     unpacked: &[UnpackedChannel],
+    rest: &SoaTransform,
     row: usize,
+    moving: Moving,
 ) -> Numbers<S, 3> {
     let (first, others) = clips.split_first().expect(NO_CLIPS);
-    let mut sum = first.translations(s, unpacked, row);
+    let mut sum = first.translations::<_, PARTIAL>(s, unpacked, rest, row);
     // One loop, also for the second clip: each place that samples compiles all of it.
     for (index, clip) in others.iter().enumerate() {
-        let (weight, next) = (s.load(&clip.weight.0), clip.translations(s, unpacked, row));
+        let (weight, next) = (
+            clip.weights::<_, PARTIAL>(s, moving),
+            clip.translations::<_, PARTIAL>(s, unpacked, rest, row),
+        );
         if index == 0 {
-            let first_weight = s.load(&first.weight.0);
+            let first_weight = first.weights::<_, PARTIAL>(s, moving);
             // One product and one fused sum, as in `PackedTransforms::mix`, so that both kernels round alike.
             for i in 0..3 {
                 for joint in 0..4 {
-                    sum[i][joint] =
-                        s.fma(next[i][joint], weight, s.mul(sum[i][joint], first_weight));
+                    let first = s.mul(sum[i][joint], first_weight[joint]);
+                    sum[i][joint] = s.fma(next[i][joint], weight[joint], first);
                 }
             }
         } else {
             for i in 0..3 {
                 for joint in 0..4 {
-                    sum[i][joint] = s.fma(next[i][joint], weight, sum[i][joint]);
+                    sum[i][joint] = s.fma(next[i][joint], weight[joint], sum[i][joint]);
                 }
             }
         }
     }
-    sum
+    let SoaVec3 { x, y, z } = rest.translation;
+    or_rest_of_unmoved::<_, _, PARTIAL>(s, sum, first, moving, &[x, y, z])
 }
 
 #[inline(always)]
-fn mean_rotations<S: Simd>(
+fn mean_rotations<S: Simd, const PARTIAL: bool>(
     s: S,
     clips: &[MeanClip],
     unpacked: &[UnpackedChannel],
+    rest: &SoaTransform,
     row: usize,
+    moving: Moving,
 ) -> Numbers<S, 4> {
     let (first, others) = clips.split_first().expect(NO_CLIPS);
-    let mut sum = first.rotations(s, unpacked, row);
+    let mut sum = first.rotations::<_, PARTIAL>(s, unpacked, rest, row);
     let mut squares = [s.both(Vec4::ZERO); 4];
     for (index, clip) in others.iter().enumerate() {
-        let (weight, next) = (s.load(&clip.weight.0), clip.rotations(s, unpacked, row));
+        let (weight, next) = (
+            clip.weights::<_, PARTIAL>(s, moving),
+            clip.rotations::<_, PARTIAL>(s, unpacked, rest, row),
+        );
         if index == 0 {
-            let first_weight = s.load(&first.weight.0);
+            let first_weight = first.weights::<_, PARTIAL>(s, moving);
             for joint in 0..4 {
                 // Both share a square root; see `PackedTransforms::mix`.
                 let (aa, bb) = (dot(s, &sum, &sum, joint), dot(s, &next, &next, joint));
                 let both = s.mul(aa, bb);
-                let (turn, next_turn) = (s.mul(first_weight, bb), s.mul(weight, s.sqrt(both)));
+                let turn = s.mul(first_weight[joint], bb);
+                let next_turn = s.mul(weight[joint], s.sqrt(both));
                 let next_turn = toward(s, next_turn, dot(s, &sum, &next, joint));
                 for i in 0..4 {
                     sum[i][joint] = s.fma(next[i][joint], next_turn, s.mul(sum[i][joint], turn));
@@ -222,14 +308,51 @@ fn mean_rotations<S: Simd>(
             for joint in 0..4 {
                 // Scales the next rotation as the sum was scaled, so that weights stay in proportion.
                 let factor = s.sqrt(s.div(squares[joint], dot(s, &next, &next, joint)));
-                let turn = toward(s, s.mul(weight, factor), dot(s, &sum, &next, joint));
+                let turn = toward(s, s.mul(weight[joint], factor), dot(s, &sum, &next, joint));
                 for i in 0..4 {
                     sum[i][joint] = s.fma(next[i][joint], turn, sum[i][joint]);
                 }
             }
         }
     }
-    sum
+    let SoaQuat { x, y, z, w } = rest.rotation;
+    or_rest_of_unmoved::<_, _, PARTIAL>(s, sum, first, moving, &[x, y, z, w])
+}
+
+/// A bit for each clip that moves a joint, for the four joints of a row.
+type Moving = [u8; 4];
+
+#[inline(always)]
+fn moving_clips<const PARTIAL: bool>(clips: &[MeanClip], row: usize) -> Moving {
+    let mut moving = [0; 4];
+    if PARTIAL {
+        // Of more clips, all weights are the same.
+        for (index, clip) in clips.iter().take(MOST_OF_MOVING).enumerate() {
+            let moved = clip.rows[row].moved;
+            for (joint, moving) in moving.iter_mut().enumerate() {
+                *moving |= (moved >> joint & 1) << index;
+            }
+        }
+    }
+    moving
+}
+
+/// Puts the rest pose in place of joints that no clip moves.
+#[inline(always)]
+fn or_rest_of_unmoved<S: Simd, const N: usize, const PARTIAL: bool>(
+    s: S,
+    numbers: Numbers<S, N>,
+    first: &MeanClip,
+    moving: Moving,
+    rest: &[Vec4; N],
+) -> Numbers<S, N> {
+    if !PARTIAL || !first.of_moving {
+        return numbers;
+    }
+    let moved = (0..4).fold(0, |moved, joint| {
+        moved | u8::from(moving[joint] != 0) << joint
+    });
+    or_rest::<_, _, PARTIAL>(s, numbers, moved, rest)
 }
 
 const NO_CLIPS: &str = "a mean has clips";
@@ -242,11 +365,33 @@ impl<'a> MeanClip<'a> {
             rows: clip.rows(),
             constants: clip.constants(),
             rest: clip.rest(),
+            moves_all: clip.animates_all(),
             samples: FramePair::new(clip.frames(0, count - 1), count),
             times: Default::default(),
             unpacked: [0; 2],
             weight: Lanes::default(),
+            weights: Default::default(),
+            of_moving: false,
         }
+    }
+
+    /// The clip's weight at each of four joints.
+    #[inline(always)]
+    fn weights<S: Simd, const PARTIAL: bool>(&self, s: S, moving: Moving) -> [S::Pair; 4] {
+        if !PARTIAL {
+            return [s.load(&self.weight.0); 4];
+        }
+        let mut weights = [s.both(Vec4::ZERO); 4];
+        for joint in 0..4 {
+            let moving = usize::from(moving[joint]) % self.weights.len();
+            weights[joint] = s.load(&self.weights[moving].0);
+        }
+        weights
+    }
+
+    /// Returns `true` if the clip moves every joint.
+    pub(super) fn moves_all(&self) -> bool {
+        self.moves_all
     }
 
     #[inline(always)]
@@ -258,13 +403,14 @@ impl<'a> MeanClip<'a> {
     }
 
     #[inline(always)]
-    fn translations<S: Simd>(
+    fn translations<S: Simd, const PARTIAL: bool>(
         &self,
         s: S,
         unpacked: &[UnpackedChannel],
+        rest: &SoaTransform,
         row: usize,
     ) -> Numbers<S, 3> {
-        match self.rows[row].translation {
+        let numbers = match self.rows[row].translation {
             ChannelSlot::Constant(at) => same_for_all(s, chunk(self.constants, at)),
             ChannelSlot::Sampled(at) => vectors(
                 s,
@@ -285,12 +431,20 @@ impl<'a> MeanClip<'a> {
                 let SoaVec3 { x, y, z } = self.rest[row].translation;
                 same_for_all(s, &[x, y, z])
             }
-        }
+        };
+        let SoaVec3 { x, y, z } = rest.translation;
+        or_rest::<_, _, PARTIAL>(s, numbers, self.rows[row].moved, &[x, y, z])
     }
 
     #[inline(always)]
-    fn rotations<S: Simd>(&self, s: S, unpacked: &[UnpackedChannel], row: usize) -> Numbers<S, 4> {
-        match self.rows[row].rotation {
+    fn rotations<S: Simd, const PARTIAL: bool>(
+        &self,
+        s: S,
+        unpacked: &[UnpackedChannel],
+        rest: &SoaTransform,
+        row: usize,
+    ) -> Numbers<S, 4> {
+        let numbers = match self.rows[row].rotation {
             ChannelSlot::Constant(at) => same_for_all(s, chunk(self.constants, at)),
             ChannelSlot::Sampled(at) => quats(
                 s,
@@ -311,8 +465,30 @@ impl<'a> MeanClip<'a> {
                 let SoaQuat { x, y, z, w } = self.rest[row].rotation;
                 same_for_all(s, &[x, y, z, w])
             }
+        };
+        let SoaQuat { x, y, z, w } = rest.rotation;
+        or_rest::<_, _, PARTIAL>(s, numbers, self.rows[row].moved, &[x, y, z, w])
+    }
+}
+
+/// Puts the rest pose in place of joints that a clip doesn't move. If not `PARTIAL`, it moves all.
+#[inline(always)]
+fn or_rest<S: Simd, const N: usize, const PARTIAL: bool>(
+    s: S,
+    mut numbers: Numbers<S, N>,
+    moved: u8,
+    rest: &[Vec4; N],
+) -> Numbers<S, N> {
+    if PARTIAL && moved != ALL_OF_ROW {
+        for joint in 0..4 {
+            if moved >> joint & 1 == 0 {
+                for i in 0..N {
+                    numbers[i][joint] = s.both(Vec4::splat(rest[i][joint]));
+                }
+            }
         }
     }
+    numbers
 }
 
 /// Reads four vectors of each character.

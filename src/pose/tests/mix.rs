@@ -1,5 +1,6 @@
 use super::*;
 use crate::model::{ClipFrames, ClipTiming, Joint, JointTransform, Skeleton, Tolerance};
+use crate::pose::Mask;
 use crate::pose::simd::portably;
 use fastrand::Rng;
 use glam::{Affine3A, Quat, Vec3};
