@@ -181,8 +181,8 @@ impl Puppet {
         let mut batch = PoseBatch::default();
         (0..6).for_each(|_| batch.add(&pose, &Affine3A::IDENTITY));
         let (mut matrices, remap) = ([[Mat4::ZERO; JOINTS]; PoseBatch::MOST], [0, 1, 2, 3, 4, 5]);
-        let out = matrices.each_mut().map(|matrices| &mut matrices[..]);
-        batch.write(&cast.skeleton, &remap, &Default::default(), out);
+        let mut out = matrices.each_mut().map(|matrices| &mut matrices[..]);
+        batch.write(&cast.skeleton, &remap, &Default::default(), &mut out);
         for (model, matrix) in scratch.model().iter().zip(matrices[5]) {
             assert!(
                 matrix.abs_diff_eq(Mat4::from(*model), 1e-6),
