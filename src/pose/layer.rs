@@ -4,7 +4,7 @@ use super::mask::Mask;
 use crate::controller::{BlendMode, LayerInfo, TrackPriority};
 use crate::model::SkeletalClip;
 
-/// A playing clip: one layer of a [`Mix`].
+/// A playing clip: one layer of a [`Mix`](super::Mix).
 #[derive(Clone, Copy, Debug)]
 pub struct ClipLayer<'a> {
     /// The clip, bound to the skeleton. The layer does not reach joints the clip does not animate.
