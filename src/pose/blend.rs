@@ -48,6 +48,21 @@ impl<R: Row> Active<'_, R> {
         })
     }
 
+    /// The row of the layer's clip. If not `PARTIAL`, `rest` stands in for joints that it doesn't move.
+    #[inline(always)]
+    fn sample<S: Simd, const SCALE: bool, const PARTIAL: bool>(
+        &self,
+        s: S,
+        row: usize,
+        rest: &R,
+    ) -> R::Packed<S, SCALE> {
+        if PARTIAL {
+            R::sample(&self.point, s, row)
+        } else {
+            R::sample_or_rest(&self.point, s, row, rest)
+        }
+    }
+
     /// Applies an overlay to a pose.
     #[inline(always)]
     pub(super) fn apply<S: Simd, const SCALE: bool>(&self, s: S, rest: &[R], pose: &mut [R]) {
@@ -167,8 +182,8 @@ pub(super) struct Mean<R: Row, S: Simd, const SCALE: bool> {
 }
 
 impl<R: Row, S: Simd, const SCALE: bool> Mean<R, S, SCALE> {
-    /// Of a group of at least one layer. `rest` stands in for joints that a clip doesn't move. If `PARTIAL`, it has no weight
-    /// there.
+    /// Of a group of at least one layer. If not `PARTIAL`, `rest` stands in for joints that a clip doesn't move; else the clip has
+    /// no weight there.
     #[inline(always)]
     pub(super) fn new<const PARTIAL: bool>(
         s: S,
@@ -184,7 +199,7 @@ impl<R: Row, S: Simd, const SCALE: bool> Mean<R, S, SCALE> {
                 } else {
                     Vec4::ONE
                 };
-                let pose = R::sample_or_rest(&layer.point, s, row, rest);
+                let pose = layer.sample::<S, SCALE, PARTIAL>(s, row, rest);
                 return Self { pose, total };
             }
             [] => unreachable!("empty groups are left out"),
@@ -202,11 +217,11 @@ impl<R: Row, S: Simd, const SCALE: bool> Mean<R, S, SCALE> {
             (a_weight, b_weight) = (a_weight * scale, b_weight * scale);
         }
         // The first two share a square root. Each further layer needs its own, to match the length of the sum.
-        let first = R::sample_or_rest::<S, SCALE>(&a.point, s, row, rest);
-        let second = R::sample_or_rest(&b.point, s, row, rest);
+        let first = a.sample::<S, SCALE, PARTIAL>(s, row, rest);
+        let second = b.sample::<S, SCALE, PARTIAL>(s, row, rest);
         let (mut pose, square) = first.mix(s, a_weight, second, b_weight);
         for layer in others {
-            let next = R::sample_or_rest(&layer.point, s, row, rest);
+            let next = layer.sample::<S, SCALE, PARTIAL>(s, row, rest);
             let weight = if PARTIAL {
                 layer.weight(row) * scale
             } else {

@@ -44,7 +44,7 @@ pub(super) struct MeanClip<'a> {
     weight: Lanes,
     /// The same at joints that only some of the clips move, for each set of clips: one bit per clip.
     weights: [Lanes; 1 << MOST_OF_MOVING],
-    /// `true` if joints that no clip moves are at rest, rather than at a mean of rest poses.
+    /// `true` if a clip has no weight at joints that it doesn't move, rather than the rest pose in its place.
     of_moving: bool,
 }
 
@@ -389,6 +389,16 @@ impl<'a> MeanClip<'a> {
         weights
     }
 
+    /// A bit for each joint of a row for which the rest pose doesn't stand in. Where a clip has no weight, it needn't.
+    #[inline(always)]
+    fn reached(&self, row: usize) -> u8 {
+        if self.of_moving {
+            ALL_OF_ROW
+        } else {
+            self.rows[row].moved
+        }
+    }
+
     /// Returns `true` if the clip moves every joint.
     pub(super) fn moves_all(&self) -> bool {
         self.moves_all
@@ -433,7 +443,7 @@ impl<'a> MeanClip<'a> {
             }
         };
         let SoaVec3 { x, y, z } = rest.translation;
-        or_rest::<_, _, PARTIAL>(s, numbers, self.rows[row].moved, &[x, y, z])
+        or_rest::<_, _, PARTIAL>(s, numbers, self.reached(row), &[x, y, z])
     }
 
     #[inline(always)]
@@ -467,11 +477,11 @@ impl<'a> MeanClip<'a> {
             }
         };
         let SoaQuat { x, y, z, w } = rest.rotation;
-        or_rest::<_, _, PARTIAL>(s, numbers, self.rows[row].moved, &[x, y, z, w])
+        or_rest::<_, _, PARTIAL>(s, numbers, self.reached(row), &[x, y, z, w])
     }
 }
 
-/// Puts the rest pose in place of joints that a clip doesn't move. If not `PARTIAL`, it moves all.
+/// Puts the rest pose in place of joints without a bit in `moved`. If not `PARTIAL`, all have one.
 #[inline(always)]
 fn or_rest<S: Simd, const N: usize, const PARTIAL: bool>(
     s: S,

@@ -136,5 +136,5 @@ fn one_thread_or_many_the_same_bits() {
 fn every_build_gives_the_same_bits() {
     let all: Vec<Mat4> = (0..32).flat_map(palette_of).collect();
     assert!(all.iter().all(|matrix| matrix.is_finite()));
-    assert_eq!(hash(&all), 13_679_245_389_532_571_796);
+    assert_eq!(hash(&all), 427_776_539_456_652_700);
 }
