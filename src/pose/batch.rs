@@ -176,7 +176,8 @@ impl<'a> PoseBatch<'a> {
     ) {
         // Combined joints are made from matrices that were just written, and streamed ones can't be read
         // back yet.
-        self.write_each(skeleton, remap, combined, out, combined.is_empty());
+        let streams = combined.is_empty() && remap.len() >= Stream::SHORTEST;
+        self.write_each(skeleton, remap, combined, out, streams);
     }
 
     fn write_each(

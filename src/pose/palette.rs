@@ -37,13 +37,13 @@ impl Palette<'_> {
     /// Like [`Self::run`], but past the caches where the processor can; see [`stream`](super::stream()).
     ///
     /// Combined joints are made from the matrices of other joints, so palettes that have them are written as by
-    /// [`Self::run`].
+    /// [`Self::run`], and so are palettes of a few matrices, for which streaming is slow.
     ///
     /// # Panics
     /// Like [`Self::run`].
     #[doc(hidden)]
     pub fn stream<'scope>(&self, out: &'scope mut [Mat4], _: &'scope Stream<'scope, '_>) {
-        if self.combined.is_empty() {
+        if self.combined.is_empty() && self.remap.len() >= Stream::SHORTEST {
             self.write(out, true);
         } else {
             self.run(out);

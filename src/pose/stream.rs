@@ -12,6 +12,14 @@ pub struct Stream<'scope, 'env: 'scope> {
     thread: PhantomData<*mut ()>,
 }
 
+impl Stream<'_, '_> {
+    /// Matrices of the shortest palette that is streamed.
+    ///
+    /// A palette seldom begins and ends where a cache line does. Parts of a line are streamed so slowly that shorter palettes
+    /// take up to half as long again.
+    pub(super) const SHORTEST: usize = 5;
+}
+
 /// Calls `work`, which can write palettes past the caches with [`Palette::stream`](super::Palette::stream).
 ///
 /// An ordinary write reads the memory first, and evicts something else from the cache. Streaming
