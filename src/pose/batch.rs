@@ -176,8 +176,7 @@ impl<'a> PoseBatch<'a> {
     ) {
         // Combined joints are made from matrices that were just written, and streamed ones can't be read
         // back yet.
-        let streams = combined.is_empty() && remap.len() >= Stream::SHORTEST;
-        self.write_each(skeleton, remap, combined, out, streams);
+        self.write_each(skeleton, remap, combined, out, combined.is_empty());
     }
 
     fn write_each(

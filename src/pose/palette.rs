@@ -37,13 +37,13 @@ impl Palette<'_> {
     /// Like [`Self::run`], but past the caches where the processor can; see [`stream`](super::stream()).
     ///
     /// Combined joints are made from the matrices of other joints, so palettes that have them are written as by
-    /// [`Self::run`], and so are palettes of a few matrices, for which streaming is slow.
+    /// [`Self::run`], and so are those of a few matrices that don't fill cache lines.
     ///
     /// # Panics
     /// Like [`Self::run`].
     #[doc(hidden)]
     pub fn stream<'scope>(&self, out: &'scope mut [Mat4], _: &'scope Stream<'scope, '_>) {
-        if self.combined.is_empty() && self.remap.len() >= Stream::SHORTEST {
+        if self.combined.is_empty() && Stream::pays_off(out) {
             self.write(out, true);
         } else {
             self.run(out);

@@ -1,6 +1,7 @@
 //! Writing past the caches.
 
 use super::simd::{self, Simd};
+use glam::{Mat4, Vec4};
 use std::marker::PhantomData;
 
 /// Permission to write palettes past the caches, given by [`stream`].
@@ -13,11 +14,22 @@ pub struct Stream<'scope, 'env: 'scope> {
 }
 
 impl Stream<'_, '_> {
-    /// Matrices of the shortest palette that is streamed.
+    /// Matrices of the shortest palette that is streamed wherever it begins.
+    const SHORTEST: usize = 5;
+
+    /// Returns `true` if a palette is written faster past the caches.
     ///
-    /// A palette seldom begins and ends where a cache line does. Parts of a line are streamed so slowly that shorter palettes
-    /// take up to half as long again.
-    pub(super) const SHORTEST: usize = 5;
+    /// Parts of a cache line are streamed so slowly that a short palette, of which they are most, takes half as long again.
+    pub(super) fn pays_off(out: &[Mat4]) -> bool {
+        out.len() >= Self::SHORTEST || columns_to_line_end(out) == 4
+    }
+}
+
+/// Number of columns up to the end of a cache line, 1 to 4.
+#[inline(always)]
+pub(super) fn columns_to_line_end(matrices: &[Mat4]) -> usize {
+    // In units of columns, of which a line holds four.
+    4 - matrices.as_ptr().addr() / size_of::<Vec4>() % 4
 }
 
 /// Calls `work`, which can write palettes past the caches with [`Palette::stream`](super::Palette::stream).

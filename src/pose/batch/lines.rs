@@ -1,7 +1,10 @@
 //! Writing eight palettes at a time, in whole cache lines.
 
 use super::{PoseBatch, lanes::Lanes};
-use crate::pose::simd::Simd;
+use crate::pose::{
+    simd::Simd,
+    stream::{Stream, columns_to_line_end},
+};
 use glam::{Mat4, Vec4};
 
 /// The memory that the palettes are written to, divided into cache lines.
@@ -36,10 +39,9 @@ impl<'o> Lines<'o> {
     ) -> Self {
         // One split serves all characters, since their slices mostly begin at the same place in a
         // line. A slice that doesn't is written correctly, only not past the caches.
-        let split = out
-            .iter()
-            .find(|out| !out.is_empty())
-            .map_or(4, |out| columns_to_line_end(out));
+        let first = out.iter().find(|out| !out.is_empty());
+        let split = first.map_or(4, |out| columns_to_line_end(out));
+        let stream = stream && first.is_some_and(|out| Stream::pays_off(out));
         let mut new = Self {
             split,
             stream,
@@ -145,13 +147,6 @@ impl<'o> Lines<'o> {
             write_columns::<S, false>(s, left, &mut self.tails);
         }
     }
-}
-
-/// Number of columns up to the end of a cache line, 1 to 4.
-#[inline(always)]
-fn columns_to_line_end(matrices: &[Mat4]) -> usize {
-    // In units of columns, of which a line holds four.
-    4 - matrices.as_ptr().addr() / size_of::<Vec4>() % 4
 }
 
 #[inline(always)]
