@@ -132,7 +132,9 @@ struct WriterScratch {
 const WORTH_A_TASK: usize = 512;
 
 /// From this size in bytes on, the buffer is written past the caches, which would not hold it until it is uploaded.
-const STREAMED_FROM: usize = 2 << 20;
+///
+/// Most processors' last cache has 16 to 32 MB, which a game needs for other things, too.
+const STREAMED_FROM: usize = 8 << 20;
 
 /// Writes the palettes of the characters that changed.
 fn write_palettes(

@@ -79,15 +79,16 @@ fn the_joint_buffer_holds_the_palettes_of_all_characters() {
     }
 }
 
-/// Compares the buffer of 140 characters that take turns with `assets` and play four sets of clips, each with a part of this many palette entries.
-fn assert_a_crowd_has_its_palettes(length: u16, assets: usize) {
+/// Compares the buffer of a crowd whose characters take turns with `assets` and play four sets of clips, each with a part of
+/// this many palette entries.
+fn assert_a_crowd_has_its_palettes(characters: u16, length: u16, assets: usize) {
     let mut harness = Harness::new();
     let mut model = arm();
     model.parts[0].palette = (0..length).map(|entry| entry % 2).collect();
     let assets: Vec<_> = (0..assets).map(|_| harness.add(model.clone())).collect();
-    let entities: Vec<Entity> = (0..140_u8)
+    let entities: Vec<Entity> = (0..characters)
         .map(|i| {
-            let place = Vec3::new(f32::from(i % 14) - 7.0, 0.0, f32::from(i / 14) - 5.0) * 0.2;
+            let place = Vec3::new(f32::from(i % 28) - 14.0, 0.0, f32::from(i / 28) - 10.0) * 0.1;
             let turn = Quat::from_rotation_y(f32::from(i) * 0.3);
             let mut controller =
                 AnimationController::playing(if i % 3 == 0 { "reach" } else { "bend" });
@@ -134,15 +135,15 @@ fn assert_a_crowd_has_its_palettes(length: u16, assets: usize) {
 
 #[test]
 fn the_joint_buffer_of_a_crowd_is_written_past_the_caches_with_the_same_bits() {
-    // Some 2.2 MB: more than what goes through the caches.
-    assert_a_crowd_has_its_palettes(250, 3);
+    // Some 9 MB: more than what goes through the caches.
+    assert_a_crowd_has_its_palettes(600, 250, 3);
 }
 
 #[test]
 fn characters_of_many_assets_are_posed_in_batches_with_the_same_bits() {
-    assert_a_crowd_has_its_palettes(20, 10);
+    assert_a_crowd_has_its_palettes(140, 20, 10);
     // More assets than are collected at the same time.
-    assert_a_crowd_has_its_palettes(20, 40);
+    assert_a_crowd_has_its_palettes(140, 20, 40);
 }
 
 #[test]
