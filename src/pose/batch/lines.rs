@@ -31,7 +31,8 @@ pub(super) struct Lines<'o> {
 
 impl<'o> Lines<'o> {
     /// Prepares to write `length` matrices to the beginning of each slice of `out`. Empty slices
-    /// are left out. If `stream`, they are written past the caches where the processor can.
+    /// are left out. If `stream`, they are written past the caches where the processor can and it
+    /// [pays off](Stream::pays_off).
     pub(super) fn new(
         out: &'o mut [&mut [Mat4]; PoseBatch::MOST],
         length: usize,
