@@ -16,7 +16,7 @@ pub use frames::{ClipError, ClipFrames};
 pub use morphs::MorphFrames;
 pub(crate) use morphs::{MorphCurves, NEVER_AT_REST, WeightTracks};
 pub(crate) use numbers::{
-    FrameShares, NumberFormat, PackedNumbers, STEP_BASE, STEP_SHIFT, SixteenNumbers, WINDOW, number,
+    FrameShares, NumberFormat, PackedNumbers, STEP_BASE, STEP_SHIFT, SixteenNumbers, number,
 };
 pub(crate) use quantize::Tolerance;
 pub(crate) use raw::RawClip;

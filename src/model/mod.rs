@@ -29,7 +29,7 @@ pub(crate) use blend_space::{Cycle, Member, Phase, SyncMark};
 pub use callback_data::CallbackData;
 pub(crate) use clip::{
     ChannelSlot, FrameShares, MorphCurves, NEVER_AT_REST, NumberFormat, PackedNumbers,
-    Quantization, RawClip, RowTracks, STEP_BASE, STEP_SHIFT, SixteenNumbers, Tolerance, WINDOW,
+    Quantization, RawClip, RowTracks, STEP_BASE, STEP_SHIFT, SixteenNumbers, Tolerance,
     WeightTracks, lanes_of, number,
 };
 pub use clip::{ClipError, ClipFrames, SkeletalClip};

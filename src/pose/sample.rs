@@ -7,7 +7,7 @@
 use super::packed::{PackedTransforms, Quats4, Vectors4};
 use super::simd::{
     Simd,
-    numbers::{ChannelVectors, NumberPair},
+    numbers::{ChannelVectors, Moments},
 };
 use super::unpack::unpack;
 use crate::model::{
@@ -91,10 +91,12 @@ impl FrameSpan {
         }
     }
 
-    /// The numbers of both frames.
+    /// The moment between both frames, for unpacking.
     #[inline(always)]
-    pub(super) fn numbers<'a>(&self, packed: &'a PackedNumbers) -> NumberPair<'a> {
-        NumberPair::new(packed, [self.first, self.second], self.fraction)
+    fn moment<'a>(&self, packed: &'a PackedNumbers) -> Moments<'a, 1> {
+        let mut moments = Moments::new(packed);
+        moments.set(0, [self.first, self.second], self.fraction);
+        moments
     }
 
     /// Returns one joint of `clip` at this time; the identity for a joint that the clip does not animate.
@@ -124,7 +126,7 @@ pub(crate) struct SamplePoint<'a, T = RowTracks> {
     rest: &'a [SoaTransform],
     samples: FramePair<'a, Vec4>,
     packed: &'a PackedNumbers,
-    numbers: NumberPair<'a>,
+    moment: Moments<'a, 1>,
     /// What [`Self::unpack`] has read.
     unpacked: &'a [[ChannelVectors; 1]],
     fraction: Vec4,
@@ -197,7 +199,7 @@ impl<'a> SamplePoint<'a> {
             rest: clip.rest(),
             samples: FramePair::new(clip.frames(first, second), count),
             packed: clip.numbers(),
-            numbers: span.numbers(clip.numbers()),
+            moment: span.moment(clip.numbers()),
             unpacked: &[],
             fraction: Vec4::splat(span.fraction),
         }
@@ -220,7 +222,7 @@ impl<'a> SamplePoint<'a> {
             rotation: match tracks.rotation {
                 ChannelSlot::Constant(at) => Quats4::read(s, chunk(self.constants, at)),
                 ChannelSlot::Sampled(at) => self.samples.quats(s, at, self.fraction),
-                ChannelSlot::Packed(at) => Quats4::read(s, &self.unpacked[at as usize][0]),
+                ChannelSlot::Packed(at) => Quats4::read(s, &self.unpacked[at as usize][0].0),
                 ChannelSlot::Rest => read_quats(s, &self.rest[row].rotation),
             },
             scale: match tracks.scale {
@@ -238,7 +240,8 @@ impl<'a> SamplePoint<'a> {
             ChannelSlot::Constant(at) => Vectors4::read(s, chunk(self.constants, at)),
             ChannelSlot::Sampled(at) => self.samples.vectors(s, at, self.fraction),
             ChannelSlot::Packed(at) => {
-                let [[x, y, z, _]] = self.unpacked[self.packed.quats.len() + at as usize];
+                let [ChannelVectors([x, y, z, _])] =
+                    self.unpacked[self.packed.quats.len() + at as usize];
                 Vectors4::read(s, &[x, y, z])
             }
             ChannelSlot::Rest => unreachable!("the rest pose has them"),
@@ -255,7 +258,7 @@ impl<'a, T> SamplePoint<'a, T> {
 
     /// Reads the channels that are stored as numbers of a few bits into `memory`, which has a place for each.
     pub(super) fn unpack(&mut self, memory: &'a mut [[ChannelVectors; 1]]) {
-        unpack(self.packed, &[self.numbers], memory);
+        unpack(self.packed, &self.moment, memory);
         self.unpacked = memory;
     }
 
@@ -268,7 +271,7 @@ impl<'a, T> SamplePoint<'a, T> {
             rest: &[],
             samples: FramePair::new(&[], 1),
             packed: const { &PackedNumbers::NONE },
-            numbers: NumberPair::default(),
+            moment: Moments::of_frames(&[], 0),
             unpacked: &[],
             fraction: Vec4::ZERO,
         }
@@ -298,7 +301,7 @@ impl<'a> SamplePoint<'a, WeightTracks> {
             rest: &[],
             samples: FramePair::new(samples, count),
             packed: &curves.numbers,
-            numbers: span.numbers(&curves.numbers),
+            moment: span.moment(&curves.numbers),
             unpacked: &[],
             fraction: Vec4::splat(span.fraction),
         }
@@ -316,7 +319,7 @@ impl<'a> SamplePoint<'a, WeightTracks> {
                 let ([first], [second]) = self.samples.chunks(at);
                 s.fma_row(*second - *first, self.fraction, *first)
             }
-            ChannelSlot::Packed(at) => self.unpacked[at as usize][0][0],
+            ChannelSlot::Packed(at) => self.unpacked[at as usize][0].0[0],
             ChannelSlot::Rest => unreachable!("{NEVER_AT_REST}"),
         }
     }

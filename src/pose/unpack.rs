@@ -7,7 +7,7 @@
 use super::simd::avx512::Avx512;
 use super::simd::{
     dispatch,
-    numbers::{ChannelVectors, NumberPair, Unpack},
+    numbers::{ChannelVectors, Moments, Unpack},
 };
 use crate::model::{NumberFormat, PackedNumbers};
 
@@ -15,7 +15,7 @@ use crate::model::{NumberFormat, PackedNumbers};
 /// weights.
 pub(super) fn unpack<const M: usize>(
     packed: &PackedNumbers,
-    moments: &[NumberPair; M],
+    moments: &Moments<M>,
     out: &mut [[ChannelVectors; M]],
 ) {
     #[cfg(target_arch = "x86_64")]
@@ -32,7 +32,7 @@ pub(super) fn unpack<const M: usize>(
 fn unpack_with<S: Unpack, const M: usize>(
     s: S,
     packed: &PackedNumbers,
-    moments: &[NumberPair; M],
+    moments: &Moments<M>,
     out: &mut [[ChannelVectors; M]],
 ) {
     let (quats, others) = out.split_at_mut(packed.quats.len());
@@ -46,14 +46,11 @@ fn unpack_with<S: Unpack, const M: usize>(
 fn unpack_channels<S: Unpack, const N: usize, const M: usize>(
     s: S,
     formats: &[NumberFormat<N>],
-    moments: &[NumberPair; M],
+    moments: &Moments<M>,
     out: &mut [[ChannelVectors; M]],
 ) {
     for (format, out) in formats.iter().zip(out) {
-        let format = s.format(format);
-        for (numbers, out) in moments.iter().zip(out) {
-            s.between::<N>(&format, numbers, out);
-        }
+        s.channel(format, moments, out);
     }
 }
 

@@ -7,9 +7,11 @@ use glam::Vec4;
 /// The largest width of a number, in bits.
 const MOST_BITS: u32 = 16;
 
-/// The bytes that are read to get eight numbers, which lie in the first [`WINDOW_BITS`] of them.
-pub(crate) const WINDOW: usize = 20;
+/// The bits from which eight numbers are read.
 const WINDOW_BITS: u32 = 128;
+
+/// The bytes behind the last frame: a channel's sixteen numbers are read from 32 bytes, and each of them from four.
+const BEHIND: usize = 2 * WINDOW_BITS as usize / 8 + 3;
 
 /// The numbers of a clip.
 #[derive(Debug, Default, PartialEq)]
@@ -20,7 +22,7 @@ pub(crate) struct PackedNumbers {
     pub(crate) quats: Vec<NumberFormat<4>>,
     /// The formats of morph weights.
     pub(crate) weights: Vec<NumberFormat<1>>,
-    /// The frames, and as many bytes as a window may extend beyond them.
+    /// The frames, and the bytes behind them that may be read.
     pub(super) frames: Vec<u8>,
     pub(super) stride: usize,
 }
@@ -120,8 +122,8 @@ impl PackedNumbers {
 
     /// The bytes from one frame to the next.
     #[inline(always)]
-    pub(crate) fn stride(&self) -> u32 {
-        self.stride as u32
+    pub(crate) fn stride(&self) -> usize {
+        self.stride
     }
 
     /// The number of channels.
@@ -130,10 +132,10 @@ impl PackedNumbers {
         self.quats.len() + self.vectors.len() + self.weights.len()
     }
 
-    /// The bytes of a frame and of those after it.
+    /// The bytes of all frames, and those behind them that may be read.
     #[inline(always)]
-    pub(crate) fn frames_from(&self, frame: usize) -> &[u8] {
-        &self.frames[frame * self.stride..]
+    pub(crate) fn frames(&self) -> &[u8] {
+        &self.frames
     }
 
     /// The vectors of a channel at a frame.
@@ -371,7 +373,7 @@ impl NumberWriter {
         if stride == 0 {
             return PackedNumbers::NONE;
         }
-        let mut bytes = vec![0; stride * frames.len() + WINDOW];
+        let mut bytes = vec![0; stride * frames.len() + BEHIND];
         for (frame, out) in frames.zip(bytes.chunks_exact_mut(stride)) {
             for number in self.numbers.iter().filter(|number| number.width > 0) {
                 let value = frame[number.from.0][number.from.1];

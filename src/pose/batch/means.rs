@@ -21,7 +21,7 @@ use crate::pose::{
     sample::{FramePair, chunk},
     simd::{
         Simd,
-        numbers::{ChannelVectors, NumberPair},
+        numbers::{ChannelVectors, Moments},
     },
     unpack::unpack,
 };
@@ -144,13 +144,13 @@ where
         let mut clip = MeanClip::new(layer.clip);
         let packed = layer.clip.numbers();
         let is_packed = packed.channels() > 0;
-        let mut moments = [NumberPair::default(); PoseBatch::MOST];
+        let mut moments = Moments::<{ PoseBatch::MOST }>::new(packed);
         for (lane, total) in totals.iter().enumerate() {
             let layer = &layers_of(if lane < characters { lane } else { 0 })[index];
             let span = FrameSpan::new(layer.clip, layer.time);
             clip.times[lane] = clip.time(&span);
             if is_packed {
-                moments[lane] = span.numbers(packed);
+                moments.set(lane, [span.first, span.second], span.fraction);
             }
             clip.weight.0[lane / 4][lane % 4] = share(layer.weight, *total);
         }
@@ -435,7 +435,7 @@ impl<'a> MeanClip<'a> {
                 s,
                 &unpacked[self.unpacked[1] + at as usize],
                 #[inline(always)]
-                |&[x, y, z, _]| Vectors4::read(s, &[x, y, z]),
+                |&ChannelVectors([x, y, z, _])| Vectors4::read(s, &[x, y, z]),
             ),
             ChannelSlot::Rest => {
                 let SoaVec3 { x, y, z } = self.rest[row].translation;
@@ -469,7 +469,7 @@ impl<'a> MeanClip<'a> {
                 s,
                 &unpacked[self.unpacked[0] + at as usize],
                 #[inline(always)]
-                |rows| Quats4::read(s, rows),
+                |ChannelVectors(rows)| Quats4::read(s, rows),
             ),
             ChannelSlot::Rest => {
                 let SoaQuat { x, y, z, w } = self.rest[row].rotation;

@@ -3,7 +3,7 @@
 //! Needs the instructions for bytes and bits that Intel's processors have since Ice Lake and AMD's since Zen 4 (BW, VBMI, and
 //! VBMI2).
 
-use super::numbers::{ChannelVectors, NumberPair, SUM_STEP_BASE, Unpack};
+use super::numbers::{ChannelVectors, Moments, SUM_STEP_BASE, Unpack};
 use crate::model::{NumberFormat, STEP_SHIFT};
 use std::arch::x86_64::*;
 
@@ -38,10 +38,9 @@ impl Avx512 {
     }
 }
 
-/// See [`SixteenNumbers`](crate::model::SixteenNumbers).
-pub(crate) struct Format {
-    bytes: [u32; 2],
-    /// For each number, two bytes of the windows of each frame. The number begins in the first of them.
+/// The format of a channel's sixteen numbers, which lie in the first 32 bytes from their first one on.
+struct Format {
+    /// For each number, two bytes of each frame. The number begins in the first of them.
     words: __m512i,
     /// The two bytes after those.
     next_words: __m512i,
@@ -54,8 +53,45 @@ pub(crate) struct Format {
 }
 
 impl Unpack for Avx512 {
-    type Format = Format;
+    /// The numbers of the first frame end up in the lower halves of integers and those of the second frame in the upper
+    /// halves, so that one instruction multiplies both with their shares and adds them up.
+    #[inline(always)]
+    fn channel<const N: usize, const M: usize>(
+        self,
+        format: &NumberFormat<N>,
+        moments: &Moments<M>,
+        out: &mut [ChannelVectors; M],
+    ) {
+        let byte = format.start / 8;
+        let format = self.format(format);
+        let frames = moments.frames_with(byte, BYTES).as_ptr();
+        for (moment, out) in out.iter_mut().enumerate() {
+            let [first, second] = moments.places(moment, byte);
+            // SAFETY: an `Avx512` exists, so the processor has these instructions. 32 bytes from both places on lie in
+            // `frames`, or `frames_with` would have panicked. `out` is 16 numbers, aligned for
+            // vectors.
+            unsafe {
+                let first = _mm256_loadu_si256(frames.add(first).cast());
+                let second = _mm256_loadu_si256(frames.add(second).cast());
+                let both = _mm512_inserti64x4::<1>(_mm512_castsi256_si512(first), second);
+                let words = _mm512_shrdv_epi16(
+                    _mm512_permutexvar_epi8(format.words, both),
+                    _mm512_permutexvar_epi8(format.next_words, both),
+                    format.right,
+                );
+                let shares = _mm512_set1_epi32(moments.shares(moment).joined());
+                let sums = _mm512_madd_epi16(_mm512_and_si512(words, format.masks), shares);
+                let rows = _mm512_fmadd_ps(_mm512_cvtepi32_ps(sums), format.steps, format.lows);
+                _mm512_store_ps(out.0.as_mut_ptr().cast(), rows);
+            }
+        }
+    }
+}
 
+/// The bytes that are read of each frame.
+const BYTES: usize = 32;
+
+impl Avx512 {
     #[inline(always)]
     fn format<const N: usize>(self, format: &NumberFormat<N>) -> Format {
         /// The `width` lowest bits, for each width of a number.
@@ -67,9 +103,6 @@ impl Unpack for Avx512 {
             }
             masks
         };
-        // The bytes before the window of the second half.
-        let skipped = if N > 2 { format.ends[1][3] / 8 } else { 0 };
-        let byte = format.start / 8;
         let vectors = ((1_u32 << N) - 1) as u8;
         // SAFETY: an `Avx512` exists, so the processor has these instructions. They read `N` times four or eight bytes. `MASKS`
         // is of 64 bytes.
@@ -91,20 +124,14 @@ impl Unpack for Avx512 {
             let (starts, widths) = (four_times(starts), four_times(widths));
             let first_bytes = _mm512_srli_epi16::<3>(starts);
             let first_bytes = _mm512_and_si512(first_bytes, _mm512_set1_epi8(0x1f));
-            // The second half has windows of its own, 16 bytes on, and the second frame has its windows 32 bytes on.
-            let windows = _mm512_inserti64x4::<1>(
-                _mm512_set1_epi32(0x2120_0100),
-                _mm256_set1_epi32(0x3130_1110),
-            );
-            let skipped_bytes = _mm512_maskz_set1_epi8(u64::MAX << 32, skipped as i8);
-            let words = _mm512_add_epi8(_mm512_sub_epi8(first_bytes, skipped_bytes), windows);
+            // The bytes of the second frame follow those of the first.
+            let words = _mm512_add_epi8(first_bytes, _mm512_set1_epi32(0x2120_0100));
             let masks = _mm512_loadu_si512(MASKS.as_ptr().cast());
             let steps = _mm512_slli_epi32::<STEP_SHIFT>(_mm512_cvtepu8_epi32(load(&format.steps)));
             let steps = _mm512_add_epi32(steps, _mm512_set1_epi32(SUM_STEP_BASE as i32));
             let lows = _mm256_maskz_loadu_epi64(vectors, format.lows.as_ptr().cast());
             let lows = _mm512_cvtepi32_ps(_mm512_cvtepi16_epi32(lows));
             Format {
-                bytes: [byte, byte + u32::from(skipped)],
                 words,
                 next_words: _mm512_add_epi8(words, _mm512_set1_epi8(2)),
                 right: _mm512_and_si512(starts, _mm512_set1_epi16(7)),
@@ -112,38 +139,6 @@ impl Unpack for Avx512 {
                 steps: _mm512_castsi512_ps(steps),
                 lows: _mm512_mul_ps(lows, _mm512_set1_ps(format.unit)),
             }
-        }
-    }
-
-    /// The numbers of the first frame end up in the lower halves of integers and those of the second frame in the upper
-    /// halves, so that one instruction multiplies both with their shares and adds them up.
-    #[inline(always)]
-    fn between<const N: usize>(
-        self,
-        format: &Format,
-        numbers: &NumberPair,
-        out: &mut ChannelVectors,
-    ) {
-        let [first, second] = numbers.windows(format.bytes);
-        let frames = numbers.frames.as_ptr();
-        // SAFETY: an `Avx512` exists, so the processor has these instructions. `windows` panics unless the windows lie in
-        // `frames`, and they are of more than 16 bytes. `out` is 16 numbers.
-        unsafe {
-            let windows = |bytes: [usize; 2]| {
-                let [low, high] = bytes.map(|at| _mm_loadu_si128(frames.add(at).cast()));
-                _mm256_set_m128i(high, low)
-            };
-            let windows =
-                _mm512_inserti64x4::<1>(_mm512_castsi256_si512(windows(first)), windows(second));
-            let words = _mm512_shrdv_epi16(
-                _mm512_permutexvar_epi8(format.words, windows),
-                _mm512_permutexvar_epi8(format.next_words, windows),
-                format.right,
-            );
-            let shares = _mm512_set1_epi32(numbers.shares.joined());
-            let sums = _mm512_madd_epi16(_mm512_and_si512(words, format.masks), shares);
-            let rows = _mm512_fmadd_ps(_mm512_cvtepi32_ps(sums), format.steps, format.lows);
-            _mm512_storeu_ps(out.as_mut_ptr().cast(), rows);
         }
     }
 }

@@ -1,102 +1,122 @@
 //! Numbers of a few bits in SIMD backends: reading a channel of a compressed clip.
 
 use super::{Portable, fma};
-use crate::model::{
-    FrameShares, NumberFormat, PackedNumbers, STEP_BASE, STEP_SHIFT, SixteenNumbers, WINDOW, number,
-};
+use crate::model::{FrameShares, NumberFormat, PackedNumbers, STEP_BASE, STEP_SHIFT, number};
 use glam::Vec4;
 
 /// The vectors of a channel. Those that it doesn't have are unspecified.
-pub(crate) type ChannelVectors = [Vec4; 4];
-
-/// The numbers of two adjacent frames of a clip, and a moment between them.
+///
+/// A whole cache line: writing AVX-512's registers across lines takes twice as long.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct NumberPair<'a> {
-    /// The bytes from the first frame on.
-    pub(crate) frames: &'a [u8],
-    /// The bytes from it to the second frame; 0 if there is only one.
-    pub(crate) stride: u32,
-    pub(crate) shares: FrameShares,
+#[repr(align(64))]
+pub(crate) struct ChannelVectors(pub(crate) [Vec4; 4]);
+
+/// Moments between adjacent frames of a clip, whose numbers are to be read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Moments<'a, const M: usize> {
+    frames: &'a [u8],
+    stride: usize,
+    /// The first bytes of both frames. No frame begins after `last`.
+    starts: [[u32; 2]; M],
+    shares: [FrameShares; M],
+    last: u32,
 }
 
 /// A SIMD backend for unpacking.
 pub(crate) trait Unpack: Copy {
-    /// The place and the meaning of a channel's numbers.
-    type Format;
-
-    /// Prepares for reading a channel of `N` vectors.
-    fn format<const N: usize>(self, format: &NumberFormat<N>) -> Self::Format;
-
-    /// Reads the channel, interpolated between two frames.
-    fn between<const N: usize>(
+    /// Reads a channel of `N` vectors at all moments, interpolated between their frames.
+    ///
+    /// # Panics
+    /// If numbers lie outside the frames.
+    fn channel<const N: usize, const M: usize>(
         self,
-        format: &Self::Format,
-        numbers: &NumberPair,
-        out: &mut ChannelVectors,
+        format: &NumberFormat<N>,
+        moments: &Moments<M>,
+        out: &mut [ChannelVectors; M],
     );
 }
 
-impl<'a> NumberPair<'a> {
-    /// The frames `first` and `second`, which is the same one or the one after it, and a position between them, 0..=1.
+impl<'a, const M: usize> Moments<'a, M> {
+    /// All moments are at the first frame, until they are set.
     #[inline(always)]
-    pub(crate) fn new(
-        packed: &'a PackedNumbers,
-        [first, second]: [usize; 2],
-        fraction: f32,
-    ) -> Self {
+    pub(crate) fn new(packed: &'a PackedNumbers) -> Self {
+        Self::of_frames(packed.frames(), packed.stride())
+    }
+
+    #[inline(always)]
+    pub(crate) const fn of_frames(frames: &'a [u8], stride: usize) -> Self {
         Self {
-            frames: packed.frames_from(first),
-            stride: if second > first { packed.stride() } else { 0 },
-            shares: FrameShares::new(fraction),
+            frames,
+            stride,
+            starts: [[0; 2]; M],
+            shares: [FrameShares([FrameShares::WHOLE, 0]); M],
+            last: 0,
         }
     }
 
-    /// The places of two windows in the first frame, and of the same windows in the second frame.
+    /// Places a moment between the frames `first` and `second`, which is the same one or the one after it, by a position,
+    /// 0..=1.
+    #[inline(always)]
+    pub(crate) fn set(&mut self, moment: usize, [first, second]: [usize; 2], fraction: f32) {
+        let starts = [first, second].map(|frame| (frame * self.stride) as u32);
+        self.starts[moment] = starts;
+        self.shares[moment] = FrameShares::new(fraction);
+        self.last = self.last.max(starts[0].max(starts[1]));
+    }
+
+    /// The shares of both frames of a moment.
+    #[inline(always)]
+    pub(super) fn shares(&self, moment: usize) -> FrameShares {
+        self.shares[moment]
+    }
+
+    /// The places of a byte in both frames of a moment.
+    #[inline(always)]
+    pub(super) fn places(&self, moment: usize, byte: u32) -> [usize; 2] {
+        self.starts[moment].map(|start| start as usize + byte as usize)
+    }
+
+    /// The frames of all moments, if so many bytes from `byte` on lie in each of them or behind it.
     ///
     /// # Panics
-    /// Unless the first byte is at most the second, and all windows lie in [`Self::frames`].
+    /// If not.
     #[inline(always)]
-    pub(super) fn windows(&self, bytes: [u32; 2]) -> [[usize; 2]; 2] {
-        let ([first, second], stride) = (bytes.map(|byte| byte as usize), self.stride as usize);
-        assert!(first <= second && second + stride + WINDOW <= self.frames.len());
-        [[first, second], [first + stride, second + stride]]
+    pub(super) fn frames_with(&self, byte: u32, bytes: usize) -> &'a [u8] {
+        // Checked for all of them at once: a check for each takes a tenth of unpacking.
+        assert!(self.last as usize + byte as usize + bytes <= self.frames.len());
+        self.frames
     }
 }
 
 impl Unpack for Portable {
-    type Format = SixteenNumbers;
-
     #[inline(always)]
-    fn format<const N: usize>(self, format: &NumberFormat<N>) -> SixteenNumbers {
-        format.sixteen()
-    }
-
-    #[inline(always)]
-    fn between<const N: usize>(
+    fn channel<const N: usize, const M: usize>(
         self,
-        format: &SixteenNumbers,
-        numbers: &NumberPair,
-        out: &mut ChannelVectors,
+        format: &NumberFormat<N>,
+        moments: &Moments<M>,
+        out: &mut [ChannelVectors; M],
     ) {
-        let frames = numbers.windows(format.bytes);
-        let [first, second] = numbers.shares.0;
-        for (vector, out) in out[..N].iter_mut().enumerate() {
-            let (mut sums, mut steps, mut lows) = ([0.0; 4], [0.0; 4], [0.0; 4]);
-            for lane in 0..4 {
-                let (half, at) = (vector / 2, vector % 2 * 4 + lane);
-                let (start, width) = (format.starts[half][at], format.widths[half][at]);
-                let [a, b] = frames.map(|windows| {
-                    let byte = windows[half] + usize::from(start / 8);
-                    let bytes = numbers.frames[byte..].first_chunk();
-                    let bytes = bytes.expect("a window has 16 bytes and four more");
-                    number(u32::from_le_bytes(*bytes) >> (start % 8), width)
-                });
-                sums[lane] = (a * i32::from(first) + b * i32::from(second)) as f32;
-                steps[lane] = sum_step(format.steps[half][at]);
-                lows[lane] = f32::from(format.lows[half][at]) * format.unit;
+        let format = format.sixteen();
+        for (moment, out) in out.iter_mut().enumerate() {
+            let [first, second] = moments.shares(moment).0;
+            for (vector, out) in out.0[..N].iter_mut().enumerate() {
+                let (mut sums, mut steps, mut lows) = ([0.0; 4], [0.0; 4], [0.0; 4]);
+                for lane in 0..4 {
+                    let (half, at) = (vector / 2, vector % 2 * 4 + lane);
+                    let (start, width) = (format.starts[half][at], format.widths[half][at]);
+                    let byte = format.bytes[half] + u32::from(start / 8);
+                    let [a, b] = moments.places(moment, byte).map(|place| {
+                        let bytes = moments.frames[place..].first_chunk();
+                        let bytes = bytes.expect("four bytes from the first of each number on");
+                        number(u32::from_le_bytes(*bytes) >> (start % 8), width)
+                    });
+                    sums[lane] = (a * i32::from(first) + b * i32::from(second)) as f32;
+                    steps[lane] = sum_step(format.steps[half][at]);
+                    lows[lane] = f32::from(format.lows[half][at]) * format.unit;
+                }
+                let [sums, steps, lows] = [sums, steps, lows].map(Vec4::from_array);
+                *out = fma(sums, steps, lows);
             }
-            let [sums, steps, lows] = [sums, steps, lows].map(Vec4::from_array);
-            *out = fma(sums, steps, lows);
         }
     }
 }

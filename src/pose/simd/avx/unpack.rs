@@ -2,14 +2,8 @@
 
 use super::Avx;
 use crate::model::{NumberFormat, STEP_SHIFT, SixteenNumbers};
-use crate::pose::simd::numbers::{ChannelVectors, NumberPair, SUM_STEP_BASE, Unpack};
+use crate::pose::simd::numbers::{ChannelVectors, Moments, SUM_STEP_BASE, Unpack};
 use std::arch::x86_64::*;
-
-/// See [`SixteenNumbers`].
-pub(crate) struct Format {
-    bytes: [u32; 2],
-    halves: [Half; 2],
-}
 
 /// The format of eight numbers.
 struct Half {
@@ -25,38 +19,34 @@ struct Half {
 }
 
 impl Unpack for Avx {
-    type Format = Format;
-
     #[inline(always)]
-    fn format<const N: usize>(self, format: &NumberFormat<N>) -> Format {
+    fn channel<const N: usize, const M: usize>(
+        self,
+        format: &NumberFormat<N>,
+        moments: &Moments<M>,
+        out: &mut [ChannelVectors; M],
+    ) {
         let format = format.sixteen();
         // SAFETY: an `Avx` exists, so the processor has AVX2.
         let halves = unsafe { [half::<0>(&format), half::<1>(&format)] };
-        Format {
-            bytes: format.bytes,
-            halves,
-        }
-    }
-
-    #[inline(always)]
-    fn between<const N: usize>(
-        self,
-        format: &Format,
-        numbers: &NumberPair,
-        out: &mut ChannelVectors,
-    ) {
-        let [first, second] = numbers.windows(format.bytes);
-        let (frames, out) = (numbers.frames.as_ptr(), out.as_mut_ptr().cast::<f32>());
-        // SAFETY: an `Avx` exists, so the processor has AVX2 and FMA. `windows` panics unless the windows lie in `frames`, and
-        // they are of more than 16 bytes. `out` is 16 numbers.
-        unsafe {
-            let window =
-                |at: usize| _mm256_broadcastsi128_si256(_mm_loadu_si128(frames.add(at).cast()));
-            let shares = _mm256_set1_epi32(numbers.shares.joined());
+        let places = format
+            .bytes
+            .map(|byte| (byte, moments.frames_with(byte, 16).as_ptr()));
+        for (moment, out) in out.iter_mut().enumerate() {
+            let out = out.0.as_mut_ptr().cast::<f32>();
             for half in 0..if N > 2 { 2 } else { 1 } {
-                let windows = [window(first[half]), window(second[half])];
-                let between = interpolated(&format.halves[half], windows, shares);
-                _mm256_storeu_ps(out.add(8 * half), between);
+                let (byte, frames) = places[half];
+                let windows = moments.places(moment, byte);
+                // SAFETY: an `Avx` exists, so the processor has AVX2 and FMA. 16 bytes from both places on lie in `frames`, or
+                // `frames_with` would have panicked. `out` is 16 numbers.
+                unsafe {
+                    let windows = windows.map(|at| {
+                        _mm256_broadcastsi128_si256(_mm_loadu_si128(frames.add(at).cast()))
+                    });
+                    let shares = _mm256_set1_epi32(moments.shares(moment).joined());
+                    let between = interpolated(&halves[half], windows, shares);
+                    _mm256_storeu_ps(out.add(8 * half), between);
+                }
             }
         }
     }
