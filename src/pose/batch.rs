@@ -19,7 +19,7 @@ use crate::model::{CombinedJoints, JointIndex, Skeleton, SoaTransform};
 use glam::{Affine3A, Mat4, Vec4};
 use lanes::{Joints, Lanes, Matrices};
 use lines::Lines;
-use means::{MeanClip, UnpackedChannel, find_clips, is_mean};
+use means::{MeanClip, UnpackedChannel, find_clips, is_mean, unpack_rows};
 use std::mem;
 
 /// Up to eight characters with one skeleton, on the way from their clips to their palettes.
@@ -68,6 +68,8 @@ pub struct PoseBatch<'a> {
     clips: Vec<MeanClip<'a>>,
     /// What their channels have been unpacked to, if they are compressed.
     unpacked: Vec<UnpackedChannel>,
+    /// The first row that isn't unpacked, as far as any has to be.
+    unpacked_rows: usize,
 }
 
 /// What the poses of a batch are: means of the same clips, each of which moves every joint.
@@ -249,12 +251,14 @@ impl<'a> PoseBatch<'a> {
             solved,
             clips,
             unpacked,
+            unpacked_rows,
             ..
         } = self;
         if *solved > 0 {
             // Found for an earlier part.
             return !clips.is_empty();
         }
+        *unpacked_rows = 0;
         find_clips(*len, |lane| layers_of(layers, ends, lane), clips, unpacked)
     }
 
@@ -351,6 +355,10 @@ impl<'a> PoseBatch<'a> {
             // on.
             while solved * 4 <= joint {
                 if are_means {
+                    // Row by row would take a call for each, and all at once more memory than the nearest cache has.
+                    if solved >= self.unpacked_rows {
+                        self.unpacked_rows = unpack_rows(&self.clips, &mut self.unpacked, solved);
+                    }
                     let (clips, unpacked, rest) = (&self.clips, &self.unpacked, skeleton.rest());
                     let mean = if OF == PARTIAL_MEANS {
                         Joints::mean::<true>(s, clips, unpacked, rest, solved)

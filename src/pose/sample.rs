@@ -9,7 +9,7 @@ use super::simd::{
     Simd,
     numbers::{ChannelVectors, Moments},
 };
-use super::unpack::unpack;
+use super::unpack::Channels;
 use crate::model::{
     ChannelSlot, JointTransform, NEVER_AT_REST, PackedNumbers, RowTracks, SkeletalClip, SoaQuat,
     SoaTransform, SoaVec3, WeightTracks,
@@ -258,7 +258,7 @@ impl<'a, T> SamplePoint<'a, T> {
 
     /// Reads the channels that are stored as numbers of a few bits into `memory`, which has a place for each.
     pub(super) fn unpack(&mut self, memory: &'a mut [[ChannelVectors; 1]]) {
-        unpack(self.packed, &self.moment, memory);
+        Channels::all(self.packed).unpack(self.packed, &self.moment, memory);
         self.unpacked = memory;
     }
 

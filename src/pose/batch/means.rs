@@ -10,7 +10,9 @@ use super::{
     lanes::{Joints, Lanes},
 };
 use crate::controller::BlendMode;
-use crate::model::{ChannelSlot, RowTracks, SkeletalClip, SoaQuat, SoaTransform, SoaVec3};
+use crate::model::{
+    ChannelSlot, PackedNumbers, RowTracks, SkeletalClip, SoaQuat, SoaTransform, SoaVec3,
+};
 use crate::pose::{
     ClipLayer, Evaluate, FrameSpan,
     blend::{inverse, reached},
@@ -23,10 +25,10 @@ use crate::pose::{
         Simd,
         numbers::{ChannelVectors, Moments},
     },
-    unpack::unpack,
+    unpack::Channels,
 };
 use glam::Vec4;
-use std::ptr;
+use std::{ops::Range, ptr};
 
 /// A clip that eight characters play.
 #[derive(Debug)]
@@ -36,10 +38,13 @@ pub(super) struct MeanClip<'a> {
     rest: &'a [SoaTransform],
     moves_all: bool,
     samples: FramePair<'a, Vec4>,
+    packed: &'a PackedNumbers,
+    /// The moments of all characters, if the clip is compressed.
+    moments: Moments<'a, { PoseBatch::MOST }>,
     /// The frame that each character is at.
     times: [FrameTime; PoseBatch::MOST],
-    /// The places of what has been unpacked: rotations and translations.
-    unpacked: [usize; 2],
+    /// The place of its channels among all that are unpacked.
+    unpacked: usize,
     /// Sums to one over the clips.
     weight: Lanes,
     /// The same at joints that only some of the clips move, for each set of clips: one bit per clip.
@@ -103,8 +108,8 @@ fn joint_weights(layers: &[ClipLayer]) -> JointWeights {
     }
 }
 
-/// Fills the list with the clips that all characters play, and unpacks them. Returns `false` if they don't play the same, or no
-/// clips.
+/// Fills the list with the clips that all characters play, and makes room for unpacking them. Returns `false` if they don't play
+/// the same, or no clips.
 ///
 /// Lanes without a character repeat the first.
 pub(super) fn find_clips<'a, 'l>(
@@ -142,29 +147,24 @@ where
     let mut end = 0;
     for (index, layer) in first.iter().enumerate() {
         let mut clip = MeanClip::new(layer.clip);
-        let packed = layer.clip.numbers();
-        let is_packed = packed.channels() > 0;
-        let mut moments = Moments::<{ PoseBatch::MOST }>::new(packed);
+        let channels = clip.packed.channels();
         for (lane, total) in totals.iter().enumerate() {
             let layer = &layers_of(if lane < characters { lane } else { 0 })[index];
             let span = FrameSpan::new(layer.clip, layer.time);
             clip.times[lane] = clip.time(&span);
-            if is_packed {
-                moments.set(lane, [span.first, span.second], span.fraction);
+            if channels > 0 {
+                let frames = [span.first, span.second];
+                clip.moments.set(lane, frames, span.fraction);
             }
             clip.weight.0[lane / 4][lane % 4] = share(layer.weight, *total);
         }
-        if is_packed {
-            clip.unpacked = [end, end + packed.quats.len()];
-            let start = end;
-            end += packed.channels();
-            // All is overwritten, so memory only grows.
-            if unpacked.len() < end {
-                unpacked.resize(end, Default::default());
-            }
-            unpack(packed, &moments, &mut unpacked[start..end]);
-        }
+        clip.unpacked = end;
+        end += channels;
         clips.push(clip);
+    }
+    // All is overwritten, so memory only grows.
+    if unpacked.len() < end {
+        unpacked.resize(end, Default::default());
     }
     if clips.iter().all(MeanClip::moves_all) {
         return true;
@@ -209,6 +209,45 @@ fn weigh_joints(clips: &mut [MeanClip], weights: JointWeights) -> bool {
         }
     }
     true
+}
+
+/// The rows that are unpacked at a time: few enough to be still in the nearest cache when they are blended.
+const ROWS_AT_ONCE: usize = 4;
+
+/// Unpacks the next rows of compressed clips, from `first` on. Returns the first row that isn't unpacked, as far as any has to be.
+#[inline(never)]
+pub(super) fn unpack_rows(
+    clips: &[MeanClip],
+    unpacked: &mut [UnpackedChannel],
+    first: usize,
+) -> usize {
+    let mut next = usize::MAX;
+    for clip in clips {
+        let count = clip.packed.channels();
+        if count > 0 {
+            next = first + ROWS_AT_ONCE;
+            let rows = &clip.rows[first..next.min(clip.rows.len())];
+            let channels = Channels {
+                quats: packed_channels(rows.iter().map(|row| row.rotation)),
+                vectors: packed_channels(rows.iter().map(|row| row.translation)),
+                ..Channels::default()
+            };
+            let out = &mut unpacked[clip.unpacked..][..count];
+            channels.unpack(clip.packed, &clip.moments, out);
+        }
+    }
+    next
+}
+
+/// The range of channels that are stored as numbers of a few bits.
+fn packed_channels(slots: impl Iterator<Item = ChannelSlot>) -> Range<usize> {
+    let (mut start, mut end) = (usize::MAX, 0);
+    for slot in slots {
+        if let ChannelSlot::Packed(at) = slot {
+            (start, end) = (start.min(at as usize), end.max(at as usize + 1));
+        }
+    }
+    start.min(end)..end
 }
 
 impl<S: Simd> Joints<S, false> {
@@ -367,8 +406,10 @@ impl<'a> MeanClip<'a> {
             rest: clip.rest(),
             moves_all: clip.animates_all(),
             samples: FramePair::new(clip.frames(0, count - 1), count),
+            packed: clip.numbers(),
+            moments: Moments::new(clip.numbers()),
             times: Default::default(),
-            unpacked: [0; 2],
+            unpacked: 0,
             weight: Lanes::default(),
             weights: Default::default(),
             of_moving: false,
@@ -433,7 +474,7 @@ impl<'a> MeanClip<'a> {
             ),
             ChannelSlot::Packed(at) => vectors(
                 s,
-                &unpacked[self.unpacked[1] + at as usize],
+                &unpacked[self.unpacked + self.packed.quats.len() + at as usize],
                 #[inline(always)]
                 |&ChannelVectors([x, y, z, _])| Vectors4::read(s, &[x, y, z]),
             ),
@@ -467,7 +508,7 @@ impl<'a> MeanClip<'a> {
             ),
             ChannelSlot::Packed(at) => quats(
                 s,
-                &unpacked[self.unpacked[0] + at as usize],
+                &unpacked[self.unpacked + at as usize],
                 #[inline(always)]
                 |ChannelVectors(rows)| Quats4::read(s, rows),
             ),

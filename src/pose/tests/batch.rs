@@ -9,7 +9,8 @@ use fastrand::Rng;
 use glam::{Quat, Vec3, Vec3A};
 use std::ops::Range;
 
-const JOINTS: usize = 14;
+/// More than are unpacked at once.
+const JOINTS: usize = 22;
 
 fn transform(random: &mut Rng, scaled: bool) -> JointTransform {
     let mut vector = |size: f32| Vec3::from_array([0; 3].map(|_| (random.f32() - 0.5) * size));
@@ -31,7 +32,7 @@ fn skeleton(random: &mut Rng, scaled: bool) -> Skeleton {
 }
 
 /// A clip of one to four frames, in some of whose rows of joints nothing moves, for the joints with a bit in `animated`.
-fn clip(random: &mut Rng, skeleton: &Skeleton, scaled: bool, animated: u16) -> SkeletalClip {
+fn clip(random: &mut Rng, skeleton: &Skeleton, scaled: bool, animated: u32) -> SkeletalClip {
     let still = (0..JOINTS)
         .map(|_| transform(random, scaled))
         .collect::<Vec<_>>();
@@ -166,11 +167,11 @@ fn a_batch_gives_the_same_bits_as_its_characters_one_by_one() {
         let skeleton = skeleton(&mut random, scaled);
         // All joints, the same ones for all clips, or others for each.
         let (joints, is_base) = (random.u8(..4).min(2), random.u8(..3) == 0);
-        let common = random.u16(..);
+        let common = random.u32(..);
         // A character with scales among others without.
         let clips = [0; 4].map(|_| {
             let scaled = !plain && random.bool();
-            let animated = [u16::MAX, common, random.u16(..)][usize::from(joints)];
+            let animated = [u32::MAX, common, random.u32(..)][usize::from(joints)];
             clip(&mut random, &skeleton, scaled, animated)
         });
         let mask = Mask::from_weights((0..JOINTS).map(|_| random.f32()).collect::<Vec<_>>());

@@ -112,7 +112,9 @@ fn every_backend_reads_the_same_numbers_of_a_few_bits() {
         let moments = moments(&frames, stride, &fractions);
         let read = Backend::ALL.map(|backend| {
             let mut out = [[ChannelVectors([Vec4::NAN; 4]); 2]; 4];
-            with_backend(backend, || unpack(&packed, &moments, &mut out));
+            with_backend(backend, || {
+                Channels::all(&packed).unpack(&packed, &moments, &mut out)
+            });
             out
         });
         for (moment, fraction) in fractions.into_iter().enumerate() {
@@ -138,7 +140,9 @@ fn numbers_beyond_the_frames_are_not_read() {
     let frames = [0; 80];
     let moments = moments(&frames, 1, &[0.0, 0.5]);
     for backend in Backend::ALL {
-        let read = || unpack(&packed, &moments, &mut [[ChannelVectors::default(); 2]]);
+        let read = || {
+            Channels::all(&packed).unpack(&packed, &moments, &mut [[ChannelVectors::default(); 2]])
+        };
         let read = panic::catch_unwind(|| with_backend(backend, read));
         assert!(read.is_err(), "{backend:?}");
     }
