@@ -355,7 +355,8 @@ impl<'a> PoseBatch<'a> {
             // on.
             while solved * 4 <= joint {
                 if are_means {
-                    // Row by row would take a call for each, and all at once more memory than the nearest cache has.
+                    // A few rows at a time: all at once may take more memory than the nearest cache has, and row by row takes
+                    // a call for each.
                     if solved >= self.unpacked_rows {
                         self.unpacked_rows = unpack_rows(&self.clips, &mut self.unpacked, solved);
                     }

@@ -6,17 +6,17 @@ use glam::Vec4;
 
 /// The vectors of a channel. Those that it doesn't have are unspecified.
 ///
-/// A whole cache line: writing AVX-512's registers across lines takes twice as long.
+/// Aligned to a cache line, so that AVX-512 doesn't write across two.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(64))]
 pub(crate) struct ChannelVectors(pub(crate) [Vec4; 4]);
 
-/// Moments between adjacent frames of a clip, whose numbers are to be read.
+/// Moments of a clip at which its numbers are read, each between two adjacent frames.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Moments<'a, const M: usize> {
     frames: &'a [u8],
     stride: usize,
-    /// The first bytes of both frames. No frame begins after `last`.
+    /// Where both frames begin, in bytes. None begins after `last`.
     starts: [[u32; 2]; M],
     shares: [FrameShares; M],
     last: u32,
@@ -76,13 +76,13 @@ impl<'a, const M: usize> Moments<'a, M> {
         self.starts[moment].map(|start| start as usize + byte as usize)
     }
 
-    /// The frames of all moments, if so many bytes from `byte` on lie in each of them or behind it.
+    /// Returns the bytes of all frames, having checked that in the frames of every moment, this many can be read from `byte` on.
     ///
     /// # Panics
-    /// If not.
+    /// If they can't.
     #[inline(always)]
     pub(super) fn frames_with(&self, byte: u32, bytes: usize) -> &'a [u8] {
-        // Checked for all of them at once: a check for each takes a tenth of unpacking.
+        // One check for all moments, where one for each would be a part of every read.
         assert!(self.last as usize + byte as usize + bytes <= self.frames.len());
         self.frames
     }
