@@ -481,3 +481,45 @@ fn names_in_a_manifest_are_quoted() {
         Some(odd)
     );
 }
+
+#[test]
+fn import_proposes_to_merge_parts_that_share_a_material() {
+    let mesh = r#"mesh {
+    shader "steel"
+    numverts 3
+    vert 0 ( 0 0 ) 0 1
+    vert 1 ( 1 0 ) 1 1
+    vert 2 ( 0 1 ) 2 1
+    numtris 1
+    tri 0 0 1 2
+    numweights 3
+    weight 0 0 1 ( 0 0 0 )
+    weight 1 0 1 ( 1 0 0 )
+    weight 2 0 1 ( 0 1 0 )
+}
+"#;
+    let text = format!(
+        "MD5Version 10\ncommandline \"\"\n\nnumJoints 1\nnumMeshes 5\n\njoints {{\n    \"root\" -1 ( 0 0 0 ) ( 0 0 0 )\n}}\n{}",
+        mesh.repeat(5)
+    );
+    let folder = folder(&[("armor.md5mesh", text)]);
+    let run = import(&folder, &["armor.md5mesh", "-o", "game"]);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    assert!(
+        run.stdout
+            .contains("5 parts could be merged into 1, for speed"),
+        "{}",
+        run.stdout
+    );
+    let path = folder.path().join("game/armor.character.ron");
+    let text = fs::read_to_string(&path).unwrap();
+    let (before, proposed) = text.split_once("    // merge: {").unwrap();
+    let merged = format!(
+        "{before}    merge: {{{}",
+        proposed.replace("\n    // ", "\n    ")
+    );
+    fs::write(&path, merged).unwrap();
+    let run = marionette(&folder, &["inspect", "game/armor.character.ron"]);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    assert!(run.stdout.contains(" · 1 part · "), "{}", run.stdout);
+}

@@ -3,6 +3,7 @@
 mod body;
 mod loops;
 mod names;
+mod parts;
 mod rigs;
 mod text;
 mod words;
@@ -28,6 +29,7 @@ use bevy_marionette::{
 };
 use clap::Args;
 use loops::Verdict;
+use parts::{Mergeable, mergeable};
 use std::{
     collections::BTreeMap,
     io::{self, Write},
@@ -72,8 +74,9 @@ A clip is called after its file, or by its own name where a file has several, in
 exporters add (`Armature|`, `mixamo.com`, the model's name). It loops if the skin ends where it begins and
 as fast, or one frame before that, wherever the character has gone by then. Names such as `jump`, `walk` or
 `spinning` decide where poses alone don't. Clips of another humanoid, whose joints have other names, are
-retargeted; where names don't tell which joint does what, an error says what to write. Masks and sockets are proposed from the names of the joints. What
-`marionette convert` kept of a manifest in a .glb comes back.";
+retargeted; where names don't tell which joint does what, an error says what to write. Masks and sockets are
+proposed from the names of the joints, and parts to merge in a comment. What `marionette convert` kept of a
+manifest in a .glb comes back.";
 
 /// A clip of the character to be.
 struct Draft {
@@ -329,7 +332,8 @@ impl Import {
             .iter()
             .map(|draft| (draft.name.as_str(), draft.verdict.why.as_str()))
             .collect();
-        let text = text::of_manifest(manifest, &notes).into_bytes();
+        let parts = mergeable(&model.model).map_or_else(Vec::new, |parts| parts.names);
+        let text = text::of_manifest(manifest, &notes, &parts).into_bytes();
         let inputs: Vec<&PathBuf> = sources.iter().map(|(path, _)| path).collect();
         // Everything is checked before anything is written.
         let copies = write::missing(files, &inputs, self.force).map_err(FormatError::one)?;
@@ -429,6 +433,13 @@ impl Import {
             writeln!(
                 out,
                 "  no masks: no joint is called an arm, a leg, a head or a tail"
+            )?;
+        }
+        if let Some(Mergeable { names, merged }) = mergeable(&model.model) {
+            writeln!(
+                out,
+                "  {} could be merged into {merged}, for speed: see the manifest's `merge`",
+                counted(names.len(), "part")
             )?;
         }
         let textures = model

@@ -11,14 +11,24 @@ use std::{
 };
 
 /// Returns the text of a manifest without callback keys, joint names and tables of roles. `notes` are comments on clips, by name.
-pub fn of_manifest(manifest: &Manifest, notes: &BTreeMap<&str, &str>) -> String {
+/// `mergeable` are parts that a comment proposes to merge.
+pub fn of_manifest(
+    manifest: &Manifest,
+    notes: &BTreeMap<&str, &str>,
+    mergeable: &[&str],
+) -> String {
     let mut out = String::new();
     // Writing to a string cannot fail.
-    let _ = write(&mut out, manifest, notes);
+    let _ = write(&mut out, manifest, notes, mergeable);
     out
 }
 
-fn write(out: &mut String, manifest: &Manifest, notes: &BTreeMap<&str, &str>) -> fmt::Result {
+fn write(
+    out: &mut String,
+    manifest: &Manifest,
+    notes: &BTreeMap<&str, &str>,
+    mergeable: &[&str],
+) -> fmt::Result {
     let Manifest {
         model,
         scale,
@@ -46,6 +56,20 @@ fn write(out: &mut String, manifest: &Manifest, notes: &BTreeMap<&str, &str>) ->
     }
     if *flip_v {
         writeln!(out, "    flip_v: true,")?;
+    }
+    if !mergeable.is_empty() {
+        // Only the game knows which parts it addresses.
+        writeln!(
+            out,
+            "    // Each of these parts costs a draw call, and time to animate. To merge them, uncomment this list,\n    \
+             // without the parts that the game hides, repaints, or picks by name.\n    \
+             // merge: {{\n    \
+             //     \"body\": ["
+        )?;
+        for part in mergeable {
+            writeln!(out, "    //         {},", quoted(part))?;
+        }
+        writeln!(out, "    //     ],\n    // }},")?;
     }
     entries(out, "clips", clips, |name, clip| {
         // A line break in the note would end the comment.

@@ -47,7 +47,7 @@ fn the_text_is_the_manifest() {
         sockets: [("hand".to_owned(), socket)].into(),
         ..Manifest::of_model("hero.md5mesh")
     };
-    let text = of_manifest(&manifest, &[("walk", "ends\nas it begins")].into());
+    let text = of_manifest(&manifest, &[("walk", "ends\nas it begins")].into(), &[]);
     assert!(
         text.contains("        // It ends as it begins.\n        \"walk\": (),\n"),
         "{text}"
@@ -59,7 +59,25 @@ fn the_text_is_the_manifest() {
     );
     let least = Manifest::of_model("a.m3d");
     assert_eq!(
-        Manifest::parse("a", of_manifest(&least, &BTreeMap::new()).as_bytes()),
+        Manifest::parse("a", of_manifest(&least, &BTreeMap::new(), &[]).as_bytes()),
         Ok(least)
+    );
+}
+
+#[test]
+fn parts_to_merge_are_proposed_in_a_comment() {
+    let manifest = Manifest::of_model("hero.glb");
+    let parts = ["Arm", "\"Leg\"\n// x"];
+    let text = of_manifest(&manifest, &BTreeMap::new(), &parts);
+    assert_eq!(Manifest::parse("a", text.as_bytes()).unwrap(), manifest);
+    // Taken at its word.
+    let (before, proposed) = text.split_once("    // merge: {").unwrap();
+    let proposed = proposed.replace("\n    // ", "\n    ");
+    let text = format!("{before}    merge: {{{proposed}");
+    let merge = [("body".to_owned(), parts.map(str::to_owned).to_vec())].into();
+    assert_eq!(
+        Manifest::parse("a", text.as_bytes()).unwrap(),
+        Manifest { merge, ..manifest },
+        "{text}"
     );
 }

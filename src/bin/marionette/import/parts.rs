@@ -1,0 +1,35 @@
+//! Parts that a game could merge.
+
+use bevy_marionette::model::{Model, SkinPart};
+use std::collections::HashMap;
+
+/// The fewest parts that merging must save to be worth a word.
+const WORTH: usize = 4;
+
+/// Parts that a manifest can [merge](bevy_marionette::import::Manifest::merge), and how many are left if it does.
+pub struct Mergeable<'a> {
+    pub names: Vec<&'a str>,
+    pub merged: usize,
+}
+
+/// Returns the parts of a model that share materials, if merging them makes the character noticeably cheaper.
+pub fn mergeable(model: &Model) -> Option<Mergeable<'_>> {
+    // What no joint moves can't be merged. Faces can, but then a game no longer finds their part.
+    let moved = |part: &&SkinPart| !part.influences.is_empty() && part.morphs.is_empty();
+    let parts = || model.parts.iter().filter(moved);
+    let mut uses: HashMap<usize, usize> = HashMap::new();
+    for part in parts() {
+        *uses.entry(part.material).or_default() += 1;
+    }
+    uses.retain(|_, count| *count > 1);
+    let names: Vec<&str> = parts()
+        .filter(|part| uses.contains_key(&part.material))
+        .map(|part| &*part.name)
+        .collect();
+    let merged = uses.len();
+    (names.len() >= merged + WORTH).then_some(Mergeable { names, merged })
+}
+
+#[cfg(test)]
+#[path = "tests/parts.rs"]
+mod tests;
