@@ -112,8 +112,9 @@ pub struct Manifest {
     /// common in asset stores, take more than twice the time of those with one. Don't merge parts that the game hides, repaints,
     /// or picks by name, nor faces with morph targets.
     ///
-    /// Parts with different materials stay apart: they become one part per material, such as `body.skin` and `body.cloth`. A
-    /// merged part with more joints than [`max_palette`](Self::max_palette) is split like any other.
+    /// Materials that differ in nothing but color become a white one, and the colors become those of the vertices. Parts whose
+    /// materials differ otherwise stay apart: they become one part for each, such as `body.skin` and `body.cloth`. A merged part
+    /// with more joints than [`max_palette`](Self::max_palette) is split like any other.
     #[serde(
         default,
         deserialize_with = "distinct",

@@ -5,16 +5,16 @@ use super::{
     combine::Combiner,
     control::is_meant,
     influences::{VertexWeights, WeightReader},
-    names::give_unique_names,
+    names::{UniqueNames, give_unique_names},
     split::with_palettes,
 };
 use crate::{
     format::{Diagnostic, FormatError},
-    model::{MorphTarget, SkinPart},
+    model::{Material, MorphTarget, SkinPart},
     spelling::nearest,
 };
 use glam::{Vec2, Vec3, Vec4};
-use std::{collections::HashMap, mem};
+use std::{collections::HashMap, mem, ops::Range};
 
 /// Merges the parts that [`Manifest::merge`] lists. `file` is the manifest's name.
 pub(super) fn merge_parts(
@@ -29,44 +29,43 @@ pub(super) fn merge_parts(
     let groups = groups(file, manifest, imported);
     let model = &mut imported.model;
     let names: Vec<&String> = manifest.merge.keys().collect();
-    let materials = &model.materials;
-    // Per group and material, its place in the list: parts with different materials can't be drawn at once.
+    let alike = alike_but_for_color(&model.materials);
+    // Per group and kind of material, its place in the list: parts of different kinds can't be drawn at once.
     let mut places: HashMap<(usize, usize), usize> = HashMap::new();
     let mut drafts: Vec<Draft> = Vec::new();
     for (part, group) in mem::take(&mut model.parts).into_iter().zip(groups) {
         // Only static models have parts that nothing moves.
         let group = group.filter(|_| !part.influences.is_empty());
-        let Some(key) = group.map(|group| (group, part.material)) else {
+        let (Some(group), Some(&kind)) = (group, alike.get(part.material)) else {
             drafts.push(Draft::Kept(part));
             continue;
         };
-        let place = *places.entry(key).or_insert(drafts.len());
+        let place = *places.entry((group, kind)).or_insert(drafts.len());
         if place == drafts.len() {
-            drafts.push(Draft::Merged(Merged::new(names[key.0], part.material)));
+            drafts.push(Draft::Merged(Merged::new(names[group], part.material)));
         }
         if let Draft::Merged(merged) = &mut drafts[place] {
             merged.append(part);
         }
     }
-    let several: Vec<bool> = (0..names.len())
-        .map(|group| places.keys().filter(|(of, _)| *of == group).count() > 1)
-        .collect();
-    for (&(group, material), &place) in places.iter().filter(|((group, _), _)| several[*group]) {
-        if let (Draft::Merged(merged), Some(material)) =
-            (&mut drafts[place], materials.get(material))
-        {
-            merged.part.name = format!("{}.{}", names[group], material.name);
+    let mut kinds = vec![0; names.len()];
+    places.keys().for_each(|&(group, _)| kinds[group] += 1);
+    for (&(group, _), &place) in places.iter().filter(|((group, _), _)| kinds[*group] > 1) {
+        if let Draft::Merged(Merged { part, .. }) = &mut drafts[place] {
+            part.name = format!("{}.{}", names[group], model.materials[part.material].name);
         }
     }
     let mut combiner = Combiner::new(settings);
+    let mut material_names = UniqueNames::default();
+    for material in &model.materials {
+        material_names.add(material.name.clone());
+    }
     for draft in drafts {
         match draft {
             Draft::Kept(part) => model.parts.push(part),
-            Draft::Merged(Merged {
-                part,
-                weights,
-                reader: _,
-            }) => {
+            Draft::Merged(mut merged) => {
+                merged.move_colors_to_vertices(&mut model.materials, &mut material_names);
+                let Merged { part, weights, .. } = merged;
                 model
                     .parts
                     .append(&mut with_palettes(part, &weights, &mut combiner));
@@ -76,6 +75,21 @@ pub(super) fn merge_parts(
     give_unique_names(&mut model.parts);
     imported.report.count_combined_joints(&model.parts);
     imported.warnings.extend(combiner.warning(file));
+}
+
+/// Returns for each material the first one that differs from it in nothing but name and color.
+pub fn alike_but_for_color(materials: &[Material]) -> Vec<usize> {
+    let mut firsts: HashMap<String, usize> = HashMap::new();
+    let first_of = |(index, material): (usize, &Material)| {
+        let rest = Material {
+            name: String::new(),
+            base_color: [1.0; 4],
+            ..material.clone()
+        };
+        // Numbers can't be hashed, and a file may have too many materials to compare each with each.
+        *firsts.entry(format!("{rest:?}")).or_insert(index)
+    };
+    materials.iter().enumerate().map(first_of).collect()
 }
 
 /// Returns for each part the group that it is merged into, as an index into [`Manifest::merge`]: the first that lists it. Warns of
@@ -116,10 +130,12 @@ enum Draft {
     Merged(Merged),
 }
 
-/// Parts of one material, one after the other.
+/// Parts with materials that are alike but for their colors, one after the other.
 struct Merged {
-    /// Without a palette, which is made once all of its joints are known.
+    /// Without a palette, which is made once all of its joints are known. Its material is that of the first.
     part: SkinPart,
+    /// The material of each, and its vertices.
+    materials: Vec<(usize, Range<usize>)>,
     weights: VertexWeights,
     reader: WeightReader,
 }
@@ -133,15 +149,43 @@ impl Merged {
         };
         Self {
             part,
+            materials: Vec::new(),
             weights: VertexWeights::default(),
             reader: WeightReader::default(),
         }
     }
 
+    /// If the parts have several colors, gives these to their vertices, and the part a white material.
+    fn move_colors_to_vertices(&mut self, materials: &mut Vec<Material>, names: &mut UniqueNames) {
+        let first = materials[self.part.material].clone();
+        let of = |material: usize| materials[material].base_color;
+        if self
+            .materials
+            .iter()
+            .all(|(material, _)| of(*material) == first.base_color)
+        {
+            return;
+        }
+        let colors = &mut self.part.colors;
+        colors.resize(self.part.positions.len(), Vec4::ONE);
+        for (material, vertices) in &self.materials {
+            let color = Vec4::from(of(*material));
+            colors[vertices.clone()]
+                .iter_mut()
+                .for_each(|vertex| *vertex *= color);
+        }
+        self.part.material = materials.len();
+        materials.push(Material {
+            name: names.add(self.part.name.clone()),
+            base_color: [1.0; 4],
+            ..first
+        });
+    }
+
     fn append(&mut self, other: SkinPart) {
         let SkinPart {
             name: _,
-            material: _,
+            material,
             positions,
             normals,
             tangents,
@@ -164,6 +208,7 @@ impl Merged {
         let (before, added) = (part.positions.len(), positions.len());
         // Parts of one material nearly always have the same lists. White leaves the material's color as it is.
         let both = [before, added];
+        self.materials.push((material, before..before + added));
         extend(&mut part.tex_coords, tex_coords, Vec2::ZERO, both);
         extend(
             &mut part.second_tex_coords,

@@ -4,27 +4,21 @@ use super::file::random_turn;
 use crate::{drawn::drawn, messages::assert_messages};
 use bevy_marionette::{
     import::{Imported, Limits, Manifest, open_manifest},
-    model::{Model, SkinPart},
+    model::{Material, Model, SkinPart},
 };
 use fastrand::Rng;
-use glam::{Affine3A, Vec3};
+use glam::{Affine3A, Vec3, Vec4};
 use serde_json::{Value, json};
 use std::borrow::Cow;
 
 const SCOUT: &[u8] = include_bytes!("../../../assets/scout/scout.glb");
 
-/// Scout's file. With `one_material`, all of her parts have the same.
-fn scout(one_material: bool) -> Vec<u8> {
-    let length = |at: usize| u32::from_le_bytes(SCOUT[at..at + 4].try_into().unwrap()) as usize;
-    let (json_length, rest) = (length(12), &SCOUT[20 + length(12)..]);
-    let mut json: Value = serde_json::from_slice(&SCOUT[20..20 + json_length]).unwrap();
-    if one_material {
-        for mesh in json["meshes"].as_array_mut().unwrap() {
-            for primitive in mesh["primitives"].as_array_mut().unwrap() {
-                primitive["material"] = json!(0);
-            }
-        }
-    }
+/// Scout's file, with changed JSON.
+fn scout_with(change: impl FnOnce(&mut Value)) -> Vec<u8> {
+    let length = u32::from_le_bytes(SCOUT[12..16].try_into().unwrap()) as usize;
+    let (json, rest) = SCOUT[20..].split_at(length);
+    let mut json = serde_json::from_slice(json).unwrap();
+    change(&mut json);
     let mut text = serde_json::to_vec(&json).unwrap();
     text.resize(text.len().next_multiple_of(4), b' ');
     let all = (20 + text.len() + rest.len()) as u32;
@@ -34,6 +28,17 @@ fn scout(one_material: bool) -> Vec<u8> {
     glb.extend(text);
     glb.extend(rest);
     glb
+}
+
+/// Scout's file, whose parts all have the same material.
+fn scout_of_one_material() -> Vec<u8> {
+    scout_with(|json| {
+        for mesh in json["meshes"].as_array_mut().unwrap() {
+            for primitive in mesh["primitives"].as_array_mut().unwrap() {
+                primitive["material"] = json!(0);
+            }
+        }
+    })
 }
 
 fn open(glb: &[u8], entries: &str) -> Imported {
@@ -70,7 +75,7 @@ fn posed(model: &Model, part: &SkinPart) -> Vec<Vec3> {
 
 #[test]
 fn merged_parts_move_and_morph_as_they_did_apart() {
-    let glb = scout(true);
+    let glb = scout_of_one_material();
     let apart = open(&glb, "").model;
     assert_eq!(
         names(&apart),
@@ -130,7 +135,7 @@ fn merged_parts_move_and_morph_as_they_did_apart() {
 
 #[test]
 fn parts_with_different_materials_stay_apart() {
-    let merged = open(&scout(false), "merge: { \"all\": [\"*\"] },").model;
+    let merged = open(SCOUT, "merge: { \"all\": [\"*\"] },").model;
     assert_eq!(
         names(&merged),
         [
@@ -144,9 +149,51 @@ fn parts_with_different_materials_stay_apart() {
 }
 
 #[test]
+fn parts_of_different_colors_have_them_at_their_vertices() {
+    let glb = scout_with(|json| {
+        let materials = json["materials"].as_array_mut().unwrap();
+        for (index, material) in materials.iter_mut().enumerate() {
+            // The first two are alike but for their colors, and so are the others.
+            let (color, metallic) = (index as f32 / 8.0, if index < 2 { 0.0 } else { 1.0 });
+            *material = json!({
+                "name": format!("material {index}"),
+                "pbrMetallicRoughness": {
+                    "baseColorFactor": [color, 0.5, 1.0 - color, 1.0],
+                    "metallicFactor": metallic,
+                },
+            });
+        }
+    });
+    let apart = open(&glb, "").model;
+    let merged = open(&glb, "merge: { \"all\": [\"*\"] },").model;
+    assert_eq!(names(&merged), ["all.material 0", "all.material 2"]);
+    for (whole, of) in merged
+        .parts
+        .iter()
+        .zip([&["skin", "hair"][..], &["jacket", "trousers", "leather"]])
+    {
+        let mut colors = Vec::new();
+        for name in of {
+            let part = part(&apart, name);
+            let color = apart.materials[part.material].base_color;
+            colors.extend(part.positions.iter().map(|_| Vec4::from(color)));
+        }
+        assert_eq!(whole.colors, colors);
+        // All else is what the materials have in common.
+        let first = &apart.materials[part(&apart, of[0]).material];
+        let expected = Material {
+            name: whole.name.clone(),
+            base_color: [1.0; 4],
+            ..first.clone()
+        };
+        assert_eq!(merged.materials[whole.material], expected);
+    }
+}
+
+#[test]
 fn what_has_too_many_joints_for_a_palette_becomes_several_parts() {
     let merged = open(
-        &scout(true),
+        &scout_of_one_material(),
         "max_palette: 24, merge: { \"body\": [\"*\"] },",
     )
     .model;
@@ -156,13 +203,16 @@ fn what_has_too_many_joints_for_a_palette_becomes_several_parts() {
         let parts = model.parts.iter();
         parts.map(|part| part.triangles.len()).sum()
     };
-    assert_eq!(triangles(&merged), triangles(&open(&scout(true), "").model));
+    assert_eq!(
+        triangles(&merged),
+        triangles(&open(&scout_of_one_material(), "").model)
+    );
 }
 
 #[test]
 fn an_entry_that_lists_no_part_is_a_warning_at_its_place() {
     let imported = open(
-        &scout(true),
+        &scout_of_one_material(),
         "merge: { \"outfit\": [\"jaket\", \"trousers\"] },",
     );
     assert_eq!(imported.model.parts.len(), 5);

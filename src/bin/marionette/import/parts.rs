@@ -1,6 +1,9 @@
 //! Parts that a game could merge.
 
-use bevy_marionette::model::{Model, SkinPart};
+use bevy_marionette::{
+    internals::import::alike_but_for_color,
+    model::{Model, SkinPart},
+};
 use std::collections::HashMap;
 
 /// The fewest parts that merging must save to be worth a word.
@@ -12,18 +15,20 @@ pub struct Mergeable<'a> {
     pub merged: usize,
 }
 
-/// Returns the parts of a model that share materials, if merging them makes the character noticeably cheaper.
+/// Returns the parts of a model whose materials are alike, if merging them makes the character noticeably cheaper.
 pub fn mergeable(model: &Model) -> Option<Mergeable<'_>> {
     // What no joint moves can't be merged. Faces can, but then a game no longer finds their part.
     let moved = |part: &&SkinPart| !part.influences.is_empty() && part.morphs.is_empty();
     let parts = || model.parts.iter().filter(moved);
-    let mut uses: HashMap<usize, usize> = HashMap::new();
+    let alike = alike_but_for_color(&model.materials);
+    let kind = |part: &SkinPart| alike.get(part.material).copied();
+    let mut uses: HashMap<Option<usize>, usize> = HashMap::new();
     for part in parts() {
-        *uses.entry(part.material).or_default() += 1;
+        *uses.entry(kind(part)).or_default() += 1;
     }
     uses.retain(|_, count| *count > 1);
     let names: Vec<&str> = parts()
-        .filter(|part| uses.contains_key(&part.material))
+        .filter(|part| uses.contains_key(&kind(part)))
         .map(|part| &*part.name)
         .collect();
     let merged = uses.len();

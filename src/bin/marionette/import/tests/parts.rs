@@ -1,5 +1,8 @@
 use super::*;
-use bevy_marionette::{internals::model::MorphTarget, model::Influences};
+use bevy_marionette::{
+    internals::model::MorphTarget,
+    model::{Influences, Material},
+};
 
 /// A model with a part for each material that is listed.
 fn model(materials: &[usize]) -> Model {
@@ -9,8 +12,13 @@ fn model(materials: &[usize]) -> Model {
         influences: vec![Influences::default()],
         ..SkinPart::default()
     };
+    let material = |index: u8| Material {
+        roughness: f32::from(index) / 8.0,
+        ..Material::default()
+    };
     Model {
         parts: materials.iter().enumerate().map(part).collect(),
+        materials: (0..5).map(material).collect(),
         ..Model::default()
     }
 }
@@ -22,6 +30,17 @@ fn parts_that_share_a_material_are_named() {
     let names = [0, 2, 3, 4, 5, 6, 7].map(|index| format!("part {index}"));
     assert_eq!(found.names, names, "one part alone has material 1");
     assert_eq!(found.merged, 2);
+}
+
+#[test]
+fn materials_may_differ_in_color() {
+    let mut model = model(&[0, 1, 2, 3, 4]);
+    assert!(mergeable(&model).is_none());
+    for material in &mut model.materials {
+        material.base_color = [material.roughness; 4];
+        material.roughness = 0.5;
+    }
+    assert_eq!(mergeable(&model).unwrap().merged, 1);
 }
 
 #[test]
