@@ -5,6 +5,7 @@
 //! are followed at a time, and products need no shuffles. All operations are those of [`LocalToModel`] and [`Palette`],
 //! in the same order, so the results are the same to the last bit.
 
+mod clips;
 mod lanes;
 mod lines;
 mod means;
@@ -16,10 +17,10 @@ use super::{
     simd::{self, Simd},
 };
 use crate::model::{CombinedJoints, JointIndex, Skeleton, SoaTransform};
+use clips::{MeanClip, UnpackedChannel, find_clips, is_mean, unpack_rows};
 use glam::{Affine3A, Mat4, Vec4};
 use lanes::{Joints, Lanes, Matrices};
 use lines::Lines;
-use means::{MeanClip, UnpackedChannel, find_clips, is_mean, unpack_rows};
 use std::mem;
 
 /// Up to eight characters with one skeleton, on the way from their clips to their palettes.
