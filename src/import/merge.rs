@@ -10,11 +10,15 @@ use super::{
 };
 use crate::{
     format::{Diagnostic, FormatError},
-    model::{Material, MorphTarget, SkinPart},
+    model::{Material, Model, MorphTarget, SkinPart},
     spelling::nearest,
 };
 use glam::{Vec2, Vec3, Vec4};
-use std::{collections::HashMap, mem, ops::Range};
+use std::{
+    collections::{HashMap, HashSet},
+    mem,
+    ops::Range,
+};
 
 /// Merges the parts that [`Manifest::merge`] lists. `file` is the manifest's name.
 pub(super) fn merge_parts(
@@ -29,6 +33,7 @@ pub(super) fn merge_parts(
     let groups = groups(file, manifest, imported);
     let model = &mut imported.model;
     let names: Vec<&String> = manifest.merge.keys().collect();
+    let used = used_materials(model);
     let alike = alike_but_for_color(&model.materials);
     // Per group and kind of material, its place in the list: parts of different kinds can't be drawn at once.
     let mut places: HashMap<(usize, usize), usize> = HashMap::new();
@@ -72,6 +77,7 @@ pub(super) fn merge_parts(
             }
         }
     }
+    drop_materials(model, &used);
     give_unique_names(&mut model.parts);
     imported.report.count_combined_joints(&model.parts);
     imported.warnings.extend(combiner.warning(file));
@@ -90,6 +96,28 @@ pub fn alike_but_for_color(materials: &[Material]) -> Vec<usize> {
         *firsts.entry(format!("{rest:?}")).or_insert(index)
     };
     materials.iter().enumerate().map(first_of).collect()
+}
+
+fn used_materials(model: &Model) -> HashSet<usize> {
+    model.parts.iter().map(|part| part.material).collect()
+}
+
+/// Drops the materials that were `used` by a part and no longer are.
+fn drop_materials(model: &mut Model, used: &HashSet<usize>) {
+    let now = used_materials(model);
+    let mut kept = 0;
+    let mut places = Vec::with_capacity(model.materials.len());
+    model.materials.retain(|_| {
+        let index = places.len();
+        let keeps = now.contains(&index) || !used.contains(&index);
+        places.push(kept);
+        kept += usize::from(keeps);
+        keeps
+    });
+    for part in &mut model.parts {
+        // Parts may name a material that doesn't exist.
+        part.material = places.get(part.material).copied().unwrap_or(kept);
+    }
 }
 
 /// Returns for each part the group that it is merged into, as an index into [`Manifest::merge`]: the first that lists it. Warns of

@@ -188,6 +188,16 @@ fn parts_of_different_colors_have_them_at_their_vertices() {
         };
         assert_eq!(merged.materials[whole.material], expected);
     }
+    assert_eq!(merged.materials.len(), 2, "those of before are not needed");
+    // One of the three that are alike stays as it is, and so does its material.
+    let merged = open(&glb, "merge: { \"all\": [\"jacket\", \"leather\"] },").model;
+    assert_eq!(names(&merged), ["skin", "hair", "all", "trousers"]);
+    let materials = merged
+        .parts
+        .iter()
+        .map(|part| &*merged.materials[part.material].name);
+    assert!(materials.eq(["material 0", "material 1", "all", "material 3"]));
+    assert_eq!(merged.materials.len(), 4);
 }
 
 #[test]
