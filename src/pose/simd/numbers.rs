@@ -80,6 +80,7 @@ impl<'a, const M: usize> Moments<'a, M> {
     ///
     /// # Panics
     /// If they can't.
+    #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     pub(super) fn frames_with(&self, byte: u32, bytes: usize) -> &'a [u8] {
         // One check for all moments, where one for each would be a part of every read.
