@@ -24,7 +24,7 @@ fn spawn(mut commands: Commands, assets: Res<AssetServer>) {
     commands.spawn(Camera3d::default());
 }
 
-/// Plays a clip as soon as the file has loaded, the first that walks if there is one, and moves the camera in front of it.
+/// Once the file has loaded, plays its first clip that walks, or else its first, and moves the camera in front of the character.
 fn play(
     ready: On<CharacterReady>,
     mut characters: Query<(&SkinnedCharacter, &mut AnimationController)>,

@@ -113,7 +113,7 @@ exist.
 **The character is white or black.** A texture is missing, or Bevy's feature for its format (`png`, `tga`, `dds`, `jpeg`)
 is disabled.
 
-**Callbacks never arrive.** Clips have no callback keys of their own: add them
+**Callbacks never arrive.** Most files have no callback keys: add them
 [in the manifest](import::ClipEntry::callbacks) or [in code](controller::AnimationController::add_callback). Paused
 and disabled tracks don't fire.
 
@@ -132,6 +132,7 @@ and disabled tracks don't fire.
 | `gltf` | yes | loading `.glb` and `.gltf` |
 | `fbx` | no | loading `.fbx`, by a library in C; not on the web |
 | `cli` | no | the `marionette` command-line tool, which needs no Bevy |
+| `dynamic_linking` | no | Bevy as a dynamic library, for shorter waits while you develop; not for releases |
 
 Image formats are Bevy's features, for textures inside `.glb` files, too: enable `png`, `tga`, `dds` or `jpeg` there.
 "#

@@ -79,8 +79,8 @@ pub struct Manifest {
     /// Most palette entries of a part; see [`ImportSettings::max_palette`].
     #[serde(default = "max_palette", skip_serializing_if = "is_max_palette")]
     pub max_palette: u16,
-    /// Compresses the clips with an error of at most this distance at the skin, in model units after scaling. They take less
-    /// memory, most of them less than half, and posing a crowd takes up to an eighth longer. `None` keeps them lossless.
+    /// Compresses the clips with an error of at most this distance at the skin, in model units after scaling. They take a fraction
+    /// of the memory, and posing a crowd takes a tenth to a third longer. `None` keeps them lossless.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clip_error: Option<f32>,
     /// Takes movements of the root out of the clips, to carry the character; `None` takes out nothing. Clips stay in place

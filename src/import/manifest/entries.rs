@@ -59,7 +59,7 @@ pub struct ClipEntry {
     pub as_is: bool,
     /// Behavior at the end of the clip; `None` keeps the file's mode (a loop).
     pub playback: Option<PlaybackMode>,
-    /// `true` if the clip contains differences from its first frame; `None` keeps the file's setting.
+    /// `true` makes the clip one of differences from its first frame; `None` keeps the file's setting.
     pub additive: Option<bool>,
     /// Differences from the character's [`root_motion`](Manifest::root_motion). Without one there, root motion is on for this
     /// clip.
