@@ -110,11 +110,13 @@ pub struct Manifest {
     ///
     /// Each part of a character is an entity with a palette and a draw call of its own. Characters with a dozen parts, which are
     /// common in asset stores, take more than twice the time of those with one. Don't merge parts that the game hides, repaints,
-    /// or picks by name, nor faces with morph targets.
+    /// or picks by name, nor faces with morph targets, nor parts that are seen through each other. Parts of static models stay
+    /// apart.
     ///
-    /// Materials that differ in nothing but color become a white one, and the colors become those of the vertices. Parts whose
-    /// materials differ otherwise stay apart: they become one part for each, such as `body.skin` and `body.cloth`. A merged part
-    /// with more joints than [`max_palette`](Self::max_palette) is split like any other.
+    /// Materials that differ in nothing but color become a white one, and the colors become those of the vertices. Alpha and colors
+    /// above 1 stay in the material. Parts whose materials differ otherwise stay apart: they become one part for each, such as
+    /// `body.skin` and `body.cloth`. Materials that no part uses anymore are dropped, which moves the indices of those after
+    /// them. A merged part with more joints than [`max_palette`](Self::max_palette) is split like any other.
     #[serde(
         default,
         deserialize_with = "distinct",

@@ -1,16 +1,20 @@
 //! Parts that a manifest merges, so that they have one entity, one palette, and one draw call.
 
+mod materials;
+
+pub use materials::alike_but_for_color;
+
 use super::{
     ImportSettings, Imported, Manifest,
     combine::Combiner,
     control::is_meant,
     influences::{VertexWeights, WeightReader},
-    names::{UniqueNames, give_unique_names},
+    names::UniqueNames,
     split::with_palettes,
 };
 use crate::{
     format::{Diagnostic, FormatError},
-    model::{Material, Model, MorphTarget, SkinPart},
+    model::{MorphTarget, SkinPart},
     spelling::nearest,
 };
 use glam::{Vec2, Vec3, Vec4};
@@ -33,14 +37,12 @@ pub(super) fn merge_parts(
     let groups = groups(file, manifest, imported);
     let model = &mut imported.model;
     let names: Vec<&String> = manifest.merge.keys().collect();
-    let used = used_materials(model);
+    let used = materials::used(model);
     let alike = alike_but_for_color(&model.materials);
     // Per group and kind of material, its place in the list: parts of different kinds can't be drawn at once.
     let mut places: HashMap<(usize, usize), usize> = HashMap::new();
     let mut drafts: Vec<Draft> = Vec::new();
     for (part, group) in mem::take(&mut model.parts).into_iter().zip(groups) {
-        // Only static models have parts that nothing moves.
-        let group = group.filter(|_| !part.influences.is_empty());
         let (Some(group), Some(&kind)) = (group, alike.get(part.material)) else {
             drafts.push(Draft::Kept(part));
             continue;
@@ -60,96 +62,104 @@ pub(super) fn merge_parts(
             part.name = format!("{}.{}", names[group], model.materials[part.material].name);
         }
     }
-    let mut combiner = Combiner::new(settings);
-    let mut material_names = UniqueNames::default();
+    // A game knows the parts that are kept by their names, so merged ones get others.
+    let (mut part_names, mut material_names) = (UniqueNames::default(), UniqueNames::default());
+    for draft in &drafts {
+        if let Draft::Kept(part) = draft {
+            part_names.add(part.name.clone());
+        }
+    }
     for material in &model.materials {
         material_names.add(material.name.clone());
     }
+    let mut combiner = Combiner::new(settings);
     for draft in drafts {
         match draft {
             Draft::Kept(part) => model.parts.push(part),
-            Draft::Merged(mut merged) => {
-                merged.move_colors_to_vertices(&mut model.materials, &mut material_names);
-                let Merged { part, weights, .. } = merged;
-                model
-                    .parts
-                    .append(&mut with_palettes(part, &weights, &mut combiner));
+            Draft::Merged(Merged {
+                mut part,
+                materials: of,
+                weights,
+                reader: _,
+            }) => {
+                part.material = materials::with_colors_at_vertices(
+                    &part.name,
+                    &of,
+                    &mut part.colors,
+                    &mut model.materials,
+                    &mut material_names,
+                );
+                for mut part in with_palettes(part, &weights, &mut combiner) {
+                    part.name = part_names.add(part.name);
+                    model.parts.push(part);
+                }
             }
         }
     }
-    drop_materials(model, &used);
-    give_unique_names(&mut model.parts);
+    materials::drop_unused(model, &used);
     imported.report.count_combined_joints(&model.parts);
     imported.warnings.extend(combiner.warning(file));
 }
 
-/// Returns for each material the first one that differs from it in nothing but name and color.
-pub fn alike_but_for_color(materials: &[Material]) -> Vec<usize> {
-    let mut firsts: HashMap<String, usize> = HashMap::new();
-    let first_of = |(index, material): (usize, &Material)| {
-        let rest = Material {
-            name: String::new(),
-            base_color: [1.0; 4],
-            ..material.clone()
-        };
-        // Numbers can't be hashed, and a file may have too many materials to compare each with each.
-        *firsts.entry(format!("{rest:?}")).or_insert(index)
-    };
-    materials.iter().enumerate().map(first_of).collect()
-}
-
-fn used_materials(model: &Model) -> HashSet<usize> {
-    model.parts.iter().map(|part| part.material).collect()
-}
-
-/// Drops the materials that were `used` by a part and no longer are.
-fn drop_materials(model: &mut Model, used: &HashSet<usize>) {
-    let now = used_materials(model);
-    let mut kept = 0;
-    let mut places = Vec::with_capacity(model.materials.len());
-    model.materials.retain(|_| {
-        let index = places.len();
-        let keeps = now.contains(&index) || !used.contains(&index);
-        places.push(kept);
-        kept += usize::from(keeps);
-        keeps
-    });
-    for part in &mut model.parts {
-        // Parts may name a material that doesn't exist.
-        part.material = places.get(part.material).copied().unwrap_or(kept);
-    }
-}
-
 /// Returns for each part the group that it is merged into, as an index into [`Manifest::merge`]: the first that lists it. Warns of
-/// entries that list no part.
+/// entries that list no part, and of groups that get none.
 fn groups(file: &str, manifest: &Manifest, imported: &mut Imported) -> Vec<Option<usize>> {
     let parts = &imported.model.parts;
+    let names: HashSet<&str> = parts.iter().map(|part| &*part.name).collect();
     let mut groups = vec![None; parts.len()];
     for (at, (name, entries)) in manifest.merge.iter().enumerate() {
+        let (mut found, mut taken) = (0, 0);
         for entry in entries {
             let mut is_known = false;
             for (part, group) in parts.iter().zip(&mut groups) {
-                if is_meant(entry, &part.name) {
+                // A name with a `*` in it means its own part, or there would be no way to list only that.
+                let is_meant = if names.contains(&**entry) {
+                    *entry == part.name
+                } else {
+                    is_meant(entry, &part.name)
+                };
+                // Only static models have parts that nothing moves.
+                if is_meant && !part.influences.is_empty() {
                     is_known = true;
-                    group.get_or_insert(at);
+                    found += 1;
+                    taken += usize::from(*group.get_or_insert(at) != at);
                 }
             }
             // Finding the place of each takes time, and a hostile manifest has many.
             if !is_known && imported.warnings.len() < FormatError::MAX_WARNINGS {
-                let message = format!("`merge`: the model has no part `{entry}`");
-                let near = nearest(entry, parts.iter().map(|part| &*part.name));
-                let warning = Diagnostic::warning(file, message);
-                let warning = match near {
-                    Some(near) => warning.with_hint(format!("did you mean `{near}`?")),
-                    None => warning.with_hint("`marionette inspect` lists the parts of a model"),
+                let is_static = parts.iter().all(|part| part.influences.is_empty());
+                let (message, hint) = match nearest(entry, parts.iter().map(|part| &*part.name)) {
+                    _ if is_static => (
+                        "`merge`: the model is static, and its parts stay apart".to_owned(),
+                        "leave out `merge`".to_owned(),
+                    ),
+                    Some(near) => (no_part(entry), format!("did you mean `{near}`?")),
+                    None => (
+                        no_part(entry),
+                        "`marionette inspect` lists the parts of a model".to_owned(),
+                    ),
                 };
+                let warning = Diagnostic::warning(file, message).with_hint(hint);
                 imported
                     .warnings
                     .push(manifest.place(&["merge", name, entry], warning));
             }
         }
+        if found > 0 && found == taken && imported.warnings.len() < FormatError::MAX_WARNINGS {
+            let message = format!("`merge`: `{name}` gets no part: others have all that it lists");
+            let warning = Diagnostic::warning(file, message).with_hint(
+                "of several entries that list a part, the first in the alphabet gets it",
+            );
+            imported
+                .warnings
+                .push(manifest.place(&["merge", name], warning));
+        }
     }
     groups
+}
+
+fn no_part(entry: &str) -> String {
+    format!("`merge`: the model has no part `{entry}`")
 }
 
 /// A part of the new list.
@@ -181,33 +191,6 @@ impl Merged {
             weights: VertexWeights::default(),
             reader: WeightReader::default(),
         }
-    }
-
-    /// If the parts have several colors, gives these to their vertices, and the part a white material.
-    fn move_colors_to_vertices(&mut self, materials: &mut Vec<Material>, names: &mut UniqueNames) {
-        let first = materials[self.part.material].clone();
-        let of = |material: usize| materials[material].base_color;
-        if self
-            .materials
-            .iter()
-            .all(|(material, _)| of(*material) == first.base_color)
-        {
-            return;
-        }
-        let colors = &mut self.part.colors;
-        colors.resize(self.part.positions.len(), Vec4::ONE);
-        for (material, vertices) in &self.materials {
-            let color = Vec4::from(of(*material));
-            colors[vertices.clone()]
-                .iter_mut()
-                .for_each(|vertex| *vertex *= color);
-        }
-        self.part.material = materials.len();
-        materials.push(Material {
-            name: names.add(self.part.name.clone()),
-            base_color: [1.0; 4],
-            ..first
-        });
     }
 
     fn append(&mut self, other: SkinPart) {

@@ -29,7 +29,7 @@ use bevy_marionette::{
 };
 use clap::Args;
 use loops::Verdict;
-use parts::{Mergeable, mergeable};
+use parts::mergeable;
 use std::{
     collections::BTreeMap,
     io::{self, Write},
@@ -212,6 +212,7 @@ impl Import {
                     file: base_name(path),
                     clip: (!alone).then_some(own),
                     retarget: retarget.clone(),
+                    as_is: settings.as_is && retarget.is_none(),
                     ..ClipEntry::default()
                 };
                 found.push((entry, clip, name));
@@ -269,6 +270,8 @@ impl Import {
             hand: model.settings.hand,
             up: model.settings.up,
             flip_v: model.settings.flip_v,
+            skin_error: model.settings.skin_error,
+            max_palette: model.settings.max_palette,
             clips: drafts
                 .iter()
                 .map(|draft| (draft.name.clone(), draft.entry.clone()))
@@ -332,8 +335,8 @@ impl Import {
             .iter()
             .map(|draft| (draft.name.as_str(), draft.verdict.why.as_str()))
             .collect();
-        let parts = mergeable(&model.model).map_or_else(Vec::new, |parts| parts.names);
-        let text = text::of_manifest(manifest, &notes, &parts).into_bytes();
+        let parts = mergeable(&model.model, manifest.max_palette);
+        let text = text::of_manifest(manifest, &notes, parts.as_ref()).into_bytes();
         let inputs: Vec<&PathBuf> = sources.iter().map(|(path, _)| path).collect();
         // Everything is checked before anything is written.
         let copies = write::missing(files, &inputs, self.force).map_err(FormatError::one)?;
@@ -435,11 +438,12 @@ impl Import {
                 "  no masks: no joint is called an arm, a leg, a head or a tail"
             )?;
         }
-        if let Some(Mergeable { names, merged }) = mergeable(&model.model) {
+        if let Some(parts) = mergeable(&model.model, manifest.max_palette) {
             writeln!(
                 out,
-                "  {} could be merged into {merged}, for speed: see the manifest's `merge`",
-                counted(names.len(), "part")
+                "  {} could be merged into {}, for speed: see the manifest's `merge`",
+                counted(parts.names.len(), "part"),
+                parts.merged
             )?;
         }
         let textures = model

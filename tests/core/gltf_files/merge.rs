@@ -201,6 +201,83 @@ fn parts_of_different_colors_have_them_at_their_vertices() {
 }
 
 #[test]
+fn alpha_stays_in_the_material_where_it_decides_what_is_drawn() {
+    let colored = |mode: &str| {
+        let glb = scout_with(|json| {
+            for (index, material) in (0..).zip(json["materials"].as_array_mut().unwrap()) {
+                // The first two have one alpha, and the others another.
+                let alpha = if index < 2 { 0.25 } else { 0.75 };
+                *material = json!({
+                    "alphaMode": mode,
+                    "pbrMetallicRoughness": {"baseColorFactor": [index as f32 / 8.0, 0.5, 0.5, alpha]},
+                });
+            }
+        });
+        open(&glb, "merge: { \"all\": [\"*\"] },").model
+    };
+    assert_eq!(colored("OPAQUE").parts.len(), 1);
+    for mode in ["MASK", "BLEND"] {
+        let merged = colored(mode);
+        let alphas = merged.materials.iter().map(|material| material.base_color);
+        assert!(alphas.eq([0.25, 0.75].map(|alpha| [1.0, 1.0, 1.0, alpha])));
+        let mut colors = merged.parts.iter().flat_map(|part| &part.colors);
+        assert!(colors.all(|color| color.w == 1.0));
+    }
+}
+
+#[test]
+fn colors_that_no_vertex_can_have_keep_their_materials() {
+    let glb = scout_with(|json| {
+        for (index, material) in (0..).zip(json["materials"].as_array_mut().unwrap()) {
+            let red = [0.5, 1.5, 0.25, 1.5, 2.0][index];
+            *material = json!({"pbrMetallicRoughness": {"baseColorFactor": [red, 0.5, 0.5, 1]}});
+        }
+    });
+    let merged = open(&glb, "merge: { \"all\": [\"*\"] },").model;
+    let colors = merged
+        .parts
+        .iter()
+        .map(|part| merged.materials[part.material].base_color[0]);
+    assert!(
+        colors.eq([1.0, 1.5, 2.0]),
+        "one at its vertices, and two as they were"
+    );
+    let at_vertices = merged.parts.iter().filter(|part| !part.colors.is_empty());
+    assert_eq!(at_vertices.count(), 1);
+}
+
+#[test]
+fn parts_that_are_kept_keep_their_names() {
+    let entries = "merge: { \"leather\": [\"jacket\", \"trousers\"] },";
+    let merged = open(&scout_of_one_material(), entries).model;
+    assert_eq!(names(&merged), ["skin", "hair", "leather.2", "leather"]);
+}
+
+#[test]
+fn a_name_with_a_star_means_its_own_part_only() {
+    let glb = scout_with(|json| {
+        let mut text = json.to_string();
+        for (before, after) in [("\"jacket\"", "\"*\""), ("\"trousers\"", "\"*s\"")] {
+            assert!(text.contains(before));
+            text = text.replace(before, after);
+        }
+        *json = serde_json::from_str(&text).unwrap();
+    });
+    let merged = open(&glb, "merge: { \"one\": [\"*\"], \"two\": [\"*s\"], },").model;
+    assert_eq!(names(&merged), ["skin", "hair", "one", "two", "leather"]);
+}
+
+#[test]
+fn a_group_without_parts_is_a_warning() {
+    let imported = open(
+        &scout_of_one_material(),
+        "merge: { \"a\": [\"jacket\", \"trousers\"], \"b\": [\"jacket\"] },",
+    );
+    assert_eq!(imported.model.parts.len(), 4);
+    assert_messages("merge: a group without parts", &imported.warnings);
+}
+
+#[test]
 fn what_has_too_many_joints_for_a_palette_becomes_several_parts() {
     let merged = open(
         &scout_of_one_material(),

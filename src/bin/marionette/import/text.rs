@@ -1,5 +1,6 @@
 //! A manifest as a person would write it: short, and with reasons in comments.
 
+use super::parts::Mergeable;
 use bevy_marionette::{
     import::{ClipEntry, Hand, Manifest, MaskEntry, SocketEntry, UpAxis},
     ron,
@@ -15,7 +16,7 @@ use std::{
 pub fn of_manifest(
     manifest: &Manifest,
     notes: &BTreeMap<&str, &str>,
-    mergeable: &[&str],
+    mergeable: Option<&Mergeable>,
 ) -> String {
     let mut out = String::new();
     // Writing to a string cannot fail.
@@ -27,7 +28,7 @@ fn write(
     out: &mut String,
     manifest: &Manifest,
     notes: &BTreeMap<&str, &str>,
-    mergeable: &[&str],
+    mergeable: Option<&Mergeable>,
 ) -> fmt::Result {
     let Manifest {
         model,
@@ -35,6 +36,8 @@ fn write(
         hand,
         up,
         flip_v,
+        skin_error,
+        max_palette,
         clips,
         masks,
         sockets,
@@ -57,16 +60,24 @@ fn write(
     if *flip_v {
         writeln!(out, "    flip_v: true,")?;
     }
-    if !mergeable.is_empty() {
+    let of_model = Manifest::of_model(model);
+    if *skin_error != of_model.skin_error {
+        writeln!(out, "    skin_error: {skin_error:?},")?;
+    }
+    if *max_palette != of_model.max_palette {
+        writeln!(out, "    max_palette: {max_palette},")?;
+    }
+    if let Some(Mergeable { names, group, .. }) = mergeable {
         // Only the game knows which parts it addresses.
         writeln!(
             out,
             "    // Each of these parts costs a draw call, and time to animate. To merge them, uncomment this list,\n    \
              // without the parts that the game hides, repaints, or picks by name.\n    \
              // merge: {{\n    \
-             //     \"body\": ["
+             //     {}: [",
+            quoted(group)
         )?;
-        for part in mergeable {
+        for part in names {
             writeln!(out, "    //         {},", quoted(part))?;
         }
         writeln!(out, "    //     ],\n    // }},")?;
@@ -81,6 +92,7 @@ fn write(
             file,
             clip,
             retarget,
+            as_is,
             playback,
             additive,
             ..
@@ -94,6 +106,7 @@ fn write(
             text("file", file),
             text("clip", clip),
             retarget.as_ref().map(|_| "retarget: true".to_owned()),
+            as_is.then(|| "as_is: true".to_owned()),
             playback.map(|playback| format!("playback: {playback:?}")),
             additive.map(|additive| format!("additive: {additive}")),
         ];

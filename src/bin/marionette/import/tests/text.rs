@@ -19,6 +19,8 @@ fn the_text_is_the_manifest() {
         hand: Hand::Left,
         up: UpAxis::Z,
         flip_v: true,
+        skin_error: 0.25,
+        max_palette: 12,
         clips: [
             ("walk".to_owned(), ClipEntry::default()),
             (
@@ -30,7 +32,10 @@ fn the_text_is_the_manifest() {
             ),
             (
                 "jump\n".to_owned(),
-                entry("a\\b.md5anim", Some(PlaybackMode::Once)),
+                ClipEntry {
+                    as_is: true,
+                    ..entry("a\\b.md5anim", Some(PlaybackMode::Once))
+                },
             ),
         ]
         .into(),
@@ -47,7 +52,7 @@ fn the_text_is_the_manifest() {
         sockets: [("hand".to_owned(), socket)].into(),
         ..Manifest::of_model("hero.md5mesh")
     };
-    let text = of_manifest(&manifest, &[("walk", "ends\nas it begins")].into(), &[]);
+    let text = of_manifest(&manifest, &[("walk", "ends\nas it begins")].into(), None);
     assert!(
         text.contains("        // It ends as it begins.\n        \"walk\": (),\n"),
         "{text}"
@@ -59,7 +64,7 @@ fn the_text_is_the_manifest() {
     );
     let least = Manifest::of_model("a.m3d");
     assert_eq!(
-        Manifest::parse("a", of_manifest(&least, &BTreeMap::new(), &[]).as_bytes()),
+        Manifest::parse("a", of_manifest(&least, &BTreeMap::new(), None).as_bytes()),
         Ok(least)
     );
 }
@@ -67,14 +72,19 @@ fn the_text_is_the_manifest() {
 #[test]
 fn parts_to_merge_are_proposed_in_a_comment() {
     let manifest = Manifest::of_model("hero.glb");
-    let parts = ["Arm", "\"Leg\"\n// x"];
-    let text = of_manifest(&manifest, &BTreeMap::new(), &parts);
+    let names = ["Arm", "\"Leg\"\n// x"];
+    let parts = Mergeable {
+        names: names.to_vec(),
+        group: "body_".to_owned(),
+        merged: 1,
+    };
+    let text = of_manifest(&manifest, &BTreeMap::new(), Some(&parts));
     assert_eq!(Manifest::parse("a", text.as_bytes()).unwrap(), manifest);
     // Taken at its word.
     let (before, proposed) = text.split_once("    // merge: {").unwrap();
     let proposed = proposed.replace("\n    // ", "\n    ");
     let text = format!("{before}    merge: {{{proposed}");
-    let merge = [("body".to_owned(), parts.map(str::to_owned).to_vec())].into();
+    let merge = [("body_".to_owned(), names.map(str::to_owned).to_vec())].into();
     assert_eq!(
         Manifest::parse("a", text.as_bytes()).unwrap(),
         Manifest { merge, ..manifest },
