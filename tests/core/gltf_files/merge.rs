@@ -9,7 +9,7 @@ use bevy_marionette::{
 use fastrand::Rng;
 use glam::{Affine3A, Vec3, Vec4};
 use serde_json::{Value, json};
-use std::borrow::Cow;
+use std::{borrow::Cow, collections::BTreeSet, rc::Rc};
 
 const SCOUT: &[u8] = include_bytes!("../../../assets/scout/scout.glb");
 
@@ -304,4 +304,93 @@ fn an_entry_that_lists_no_part_is_a_warning_at_its_place() {
     );
     assert_eq!(imported.model.parts.len(), 5);
     assert_messages("merge: a part that the model lacks", &imported.warnings);
+}
+
+/// The triangles that a model draws: their materials without name and color, and the bits of all that is known at their corners,
+/// but for what moves them.
+fn triangles(model: &Model) -> Vec<(Rc<str>, Vec<u32>)> {
+    let mut triangles = Vec::new();
+    for part in &model.parts {
+        let material = &model.materials[part.material];
+        let [r, g, b, alpha] = material.base_color;
+        let look = Material {
+            name: String::new(),
+            base_color: [1.0, 1.0, 1.0, alpha],
+            ..material.clone()
+        };
+        let look: Rc<str> = format!("{look:?}").into();
+        let corner = |vertex: u32| {
+            let at = vertex as usize;
+            let color = part.colors.get(at).copied().unwrap_or(Vec4::ONE);
+            let color = color * Vec4::new(r, g, b, 1.0);
+            let uv = part.tex_coords.get(at).copied().unwrap_or_default();
+            let (position, normal) = (part.positions[at], part.normals[at]);
+            let numbers = [
+                position.to_array(),
+                normal.to_array(),
+                color.truncate().to_array(),
+            ];
+            numbers
+                .into_iter()
+                .flatten()
+                .chain(uv.to_array())
+                .map(f32::to_bits)
+        };
+        let bits = |corners: &[u32; 3]| corners.iter().copied().flat_map(corner).collect();
+        triangles.extend(
+            part.triangles
+                .iter()
+                .map(|corners| (look.clone(), bits(corners))),
+        );
+    }
+    triangles.sort_unstable();
+    triangles
+}
+
+#[test]
+fn random_merges_draw_what_the_parts_drew() {
+    const NAMES: [&str; 5] = ["skin", "hair", "jacket", "trousers", "leather"];
+    let mut fewer = 0;
+    for seed in 0..20 {
+        let mut random = Rng::with_seed(seed);
+        let glb = scout_with(|json| {
+            for (index, material) in (0..).zip(json["materials"].as_array_mut().unwrap()) {
+                let mode = ["OPAQUE", "OPAQUE", "OPAQUE", "MASK", "BLEND"][random.usize(..5)];
+                let red = [0.25, 0.5, 1.0, 1.5][random.usize(..4)];
+                // What is opaque has no alpha, so any would do.
+                let alpha = if mode == "OPAQUE" {
+                    1.0
+                } else {
+                    [0.5, 0.75][random.usize(..2)]
+                };
+                *material = json!({
+                    "name": if random.bool() { "body".to_owned() } else { format!("m{index}") },
+                    "alphaMode": mode,
+                    "doubleSided": random.u8(..6) == 0,
+                    "pbrMetallicRoughness": {"baseColorFactor": [red, 0.5, 0.5, alpha]},
+                });
+            }
+        });
+        let mut group = || {
+            let name = ["body", "hair", "body.2", "b"][random.usize(..4)];
+            let chosen = NAMES.iter().filter(|_| random.u8(..3) > 0);
+            let mut list: Vec<String> = chosen.map(|name| format!("{name:?}")).collect();
+            if random.u8(..4) == 0 {
+                list.push("\"*a*\"".to_owned());
+            }
+            format!("{name:?}: [{}]", list.join(", "))
+        };
+        let groups = group();
+        let palette = ["", "max_palette: 12, "][random.usize(..2)];
+        let apart = open(&glb, "").model;
+        let merged = open(&glb, &format!("{palette}merge: {{ {groups} }},")).model;
+        let context = format!("seed {seed}: {palette}{groups}");
+        assert!(triangles(&merged) == triangles(&apart), "{context}");
+        let unique: BTreeSet<&str> = names(&merged).into_iter().collect();
+        assert_eq!(unique.len(), merged.parts.len(), "{context}");
+        let used: BTreeSet<usize> = merged.parts.iter().map(|part| part.material).collect();
+        assert!(used.into_iter().eq(0..merged.materials.len()), "{context}");
+        fewer += usize::from(merged.parts.len() < apart.parts.len());
+    }
+    assert!(fewer >= 5, "{fewer}");
 }
