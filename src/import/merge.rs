@@ -63,15 +63,12 @@ pub(super) fn merge_parts(
         }
     }
     // A game knows the parts that are kept by their names, so merged ones get others.
-    let (mut part_names, mut material_names) = (UniqueNames::default(), UniqueNames::default());
-    for draft in &drafts {
-        if let Draft::Kept(part) = draft {
-            part_names.add(part.name.clone());
-        }
-    }
-    for material in &model.materials {
-        material_names.add(material.name.clone());
-    }
+    let mut part_names = UniqueNames::without(drafts.iter().filter_map(|draft| match draft {
+        Draft::Kept(part) => Some(&part.name),
+        Draft::Merged(_) => None,
+    }));
+    let materials = model.materials.iter();
+    let mut material_names = UniqueNames::without(materials.map(|material| &material.name));
     let mut combiner = Combiner::new(settings);
     for draft in drafts {
         match draft {
@@ -106,6 +103,7 @@ pub(super) fn merge_parts(
 fn groups(file: &str, manifest: &Manifest, imported: &mut Imported) -> Vec<Option<usize>> {
     let parts = &imported.model.parts;
     let names: HashSet<&str> = parts.iter().map(|part| &*part.name).collect();
+    let is_static = parts.iter().all(|part| part.influences.is_empty());
     let mut groups = vec![None; parts.len()];
     for (at, (name, entries)) in manifest.merge.iter().enumerate() {
         let (mut found, mut taken) = (0, 0);
@@ -127,19 +125,19 @@ fn groups(file: &str, manifest: &Manifest, imported: &mut Imported) -> Vec<Optio
             }
             // Finding the place of each takes time, and a hostile manifest has many.
             if !is_known && imported.warnings.len() < FormatError::MAX_WARNINGS {
-                let is_static = parts.iter().all(|part| part.influences.is_empty());
-                let (message, hint) = match nearest(entry, parts.iter().map(|part| &*part.name)) {
-                    _ if is_static => (
-                        "`merge`: the model is static, and its parts stay apart".to_owned(),
-                        "leave out `merge`".to_owned(),
-                    ),
-                    Some(near) => (no_part(entry), format!("did you mean `{near}`?")),
-                    None => (
-                        no_part(entry),
-                        "`marionette inspect` lists the parts of a model".to_owned(),
-                    ),
+                let warning = if is_static {
+                    let message = "`merge`: the model is static, and its parts stay apart";
+                    Diagnostic::warning(file, message).with_hint("leave out `merge`")
+                } else {
+                    let message = format!("`merge`: the model has no part `{entry}`");
+                    let warning = Diagnostic::warning(file, message);
+                    match nearest(entry, parts.iter().map(|part| &*part.name)) {
+                        Some(near) => warning.with_hint(format!("did you mean `{near}`?")),
+                        None => {
+                            warning.with_hint("`marionette inspect` lists the parts of a model")
+                        }
+                    }
                 };
-                let warning = Diagnostic::warning(file, message).with_hint(hint);
                 imported
                     .warnings
                     .push(manifest.place(&["merge", name, entry], warning));
@@ -156,10 +154,6 @@ fn groups(file: &str, manifest: &Manifest, imported: &mut Imported) -> Vec<Optio
         }
     }
     groups
-}
-
-fn no_part(entry: &str) -> String {
-    format!("`merge`: the model has no part `{entry}`")
 }
 
 /// A part of the new list.

@@ -15,6 +15,15 @@ pub(super) struct UniqueNames {
 }
 
 impl UniqueNames {
+    /// Creates one that has given out some names already.
+    pub(super) fn without<'n>(names: impl Iterator<Item = &'n String>) -> Self {
+        let mut taken = Self::default();
+        for name in names {
+            taken.add(name.clone());
+        }
+        taken
+    }
+
     /// Returns `name`, followed by a number if it was returned before.
     pub(super) fn add(&mut self, name: String) -> String {
         let Some(&first) = self.next.get(&name) else {

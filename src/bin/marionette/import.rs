@@ -29,7 +29,7 @@ use bevy_marionette::{
 };
 use clap::Args;
 use loops::Verdict;
-use parts::mergeable;
+use parts::{Mergeable, mergeable};
 use std::{
     collections::BTreeMap,
     io::{self, Write},
@@ -111,13 +111,14 @@ impl Import {
                 .collect();
             let drafts = self.draft(&model, &mut sources)?;
             let manifest = self.manifest(&model, &drafts);
-            let copied = self.write(&model, &sources, &manifest, &drafts)?;
-            Ok::<_, FormatError>((drafts, manifest, copied))
+            let parts = mergeable(&model.model, manifest.max_palette);
+            let copied = self.write(&model, &sources, &manifest, &drafts, parts.as_ref())?;
+            Ok::<_, FormatError>((drafts, manifest, parts, copied))
         };
         match character() {
-            Ok((drafts, manifest, copied)) => {
+            Ok((drafts, manifest, parts, copied)) => {
                 let mut out = term::out();
-                self.report(&mut out, &model, &manifest, &drafts, copied)?;
+                self.report(&mut out, &model, &manifest, &drafts, parts.as_ref(), copied)?;
                 out.flush()?;
                 Ok(true)
             }
@@ -266,12 +267,6 @@ impl Import {
             .filter(|(_, is_embedded)| !is_embedded);
         Manifest {
             textures: textures.map(|(name, _)| name.to_owned()).collect(),
-            scale: model.settings.scale,
-            hand: model.settings.hand,
-            up: model.settings.up,
-            flip_v: model.settings.flip_v,
-            skin_error: model.settings.skin_error,
-            max_palette: model.settings.max_palette,
             clips: drafts
                 .iter()
                 .map(|draft| (draft.name.clone(), draft.entry.clone()))
@@ -286,7 +281,7 @@ impl Import {
             } else {
                 sockets
             },
-            ..Manifest::of_model(file)
+            ..Manifest::of_model(file).with_settings(&model.settings)
         }
     }
 
@@ -303,6 +298,7 @@ impl Import {
         sources: &[(PathBuf, PathBuf)],
         manifest: &Manifest,
         drafts: &[Draft],
+        parts: Option<&Mergeable>,
     ) -> Result<usize, FormatError> {
         let mut files: Vec<NewFile> = Vec::new();
         for (path, name) in sources {
@@ -335,8 +331,7 @@ impl Import {
             .iter()
             .map(|draft| (draft.name.as_str(), draft.verdict.why.as_str()))
             .collect();
-        let parts = mergeable(&model.model, manifest.max_palette);
-        let text = text::of_manifest(manifest, &notes, parts.as_ref()).into_bytes();
+        let text = text::of_manifest(manifest, &notes, parts).into_bytes();
         let inputs: Vec<&PathBuf> = sources.iter().map(|(path, _)| path).collect();
         // Everything is checked before anything is written.
         let copies = write::missing(files, &inputs, self.force).map_err(FormatError::one)?;
@@ -359,6 +354,7 @@ impl Import {
         model: &OpenModel,
         manifest: &Manifest,
         drafts: &[Draft],
+        parts: Option<&Mergeable>,
         copied: usize,
     ) -> io::Result<()> {
         let path = self.manifest_path();
@@ -438,7 +434,7 @@ impl Import {
                 "  no masks: no joint is called an arm, a leg, a head or a tail"
             )?;
         }
-        if let Some(parts) = mergeable(&model.model, manifest.max_palette) {
+        if let Some(parts) = parts {
             writeln!(
                 out,
                 "  {} could be merged into {}, for speed: see the manifest's `merge`",

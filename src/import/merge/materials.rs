@@ -14,17 +14,18 @@ pub fn alike_but_for_color(materials: &[Material]) -> Vec<usize> {
     let first_of = |(index, material): (usize, &Material)| {
         let [r, g, b, alpha] = material.base_color;
         let is_color = |number: f32| (0.0..=1.0).contains(&number);
+        let base_color = if ![r, g, b].into_iter().all(is_color) {
+            // Files have no such colors at vertices.
+            material.base_color
+        } else if material.alpha_blend || material.alpha_cutoff.is_some() {
+            // Bevy's shadows ask the material for its alpha, and not the vertices.
+            [1.0, 1.0, 1.0, alpha]
+        } else {
+            [1.0; 4]
+        };
         let rest = Material {
             name: String::new(),
-            base_color: match [r, g, b].into_iter().all(is_color) {
-                // Bevy's shadows ask the material for its alpha, and not the vertices.
-                true if material.alpha_blend || material.alpha_cutoff.is_some() => {
-                    [1.0, 1.0, 1.0, alpha]
-                }
-                true => [1.0; 4],
-                // Files have no such colors at vertices.
-                false => material.base_color,
-            },
+            base_color,
             ..material.clone()
         };
         // Numbers can't be hashed, and a file may have too many materials to compare each with each.

@@ -38,7 +38,8 @@ pub fn mergeable(model: &Model, max_palette: u16) -> Option<Mergeable<'_>> {
         }
     }
     // Those that stay as many as they are have nothing to gain.
-    let merged = |joints: &BTreeSet<JointIndex>| joints.len().div_ceil(max_palette.into()).max(1);
+    let room = usize::from(max_palette).max(1);
+    let merged = |joints: &BTreeSet<JointIndex>| joints.len().div_ceil(room).max(1);
     kinds.retain(|_, (count, joints)| *count > merged(joints));
     let (mergeable, others): (Vec<&SkinPart>, Vec<&SkinPart>) = model
         .parts

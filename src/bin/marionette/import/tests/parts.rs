@@ -88,4 +88,5 @@ fn parts_whose_joints_have_no_room_in_one_palette_become_several() {
     assert_eq!(mergeable(&model, 256).unwrap().merged, 1);
     assert_eq!(mergeable(&model, 4).unwrap().merged, 4);
     assert!(mergeable(&model, 1).is_none(), "13 joints for 12 parts");
+    assert!(mergeable(&model, 0).is_none());
 }
