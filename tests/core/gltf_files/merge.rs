@@ -30,6 +30,16 @@ fn scout_with(change: impl FnOnce(&mut Value)) -> Vec<u8> {
     glb
 }
 
+/// Scout's file, with other materials: each made from its index.
+fn scout_with_materials(mut of: impl FnMut(usize) -> Value) -> Vec<u8> {
+    scout_with(|json| {
+        let materials = json["materials"].as_array_mut().unwrap();
+        for (index, material) in materials.iter_mut().enumerate() {
+            *material = of(index);
+        }
+    })
+}
+
 /// Scout's file, whose parts all have the same material.
 fn scout_of_one_material() -> Vec<u8> {
     scout_with(|json| {
@@ -150,19 +160,16 @@ fn parts_with_different_materials_stay_apart() {
 
 #[test]
 fn parts_of_different_colors_have_them_at_their_vertices() {
-    let glb = scout_with(|json| {
-        let materials = json["materials"].as_array_mut().unwrap();
-        for (index, material) in materials.iter_mut().enumerate() {
-            // The first two are alike but for their colors, and so are the others.
-            let (color, metallic) = (index as f32 / 8.0, if index < 2 { 0.0 } else { 1.0 });
-            *material = json!({
-                "name": format!("material {index}"),
-                "pbrMetallicRoughness": {
-                    "baseColorFactor": [color, 0.5, 1.0 - color, 1.0],
-                    "metallicFactor": metallic,
-                },
-            });
-        }
+    let glb = scout_with_materials(|index| {
+        // The first two are alike but for their colors, and so are the others.
+        let (color, metallic) = (index as f32 / 8.0, if index < 2 { 0.0 } else { 1.0 });
+        json!({
+            "name": format!("material {index}"),
+            "pbrMetallicRoughness": {
+                "baseColorFactor": [color, 0.5, 1.0 - color, 1.0],
+                "metallicFactor": metallic,
+            },
+        })
     });
     let apart = open(&glb, "").model;
     let merged = open(&glb, "merge: { \"all\": [\"*\"] },").model;
@@ -203,15 +210,13 @@ fn parts_of_different_colors_have_them_at_their_vertices() {
 #[test]
 fn alpha_stays_in_the_material_where_it_decides_what_is_drawn() {
     let colored = |mode: &str| {
-        let glb = scout_with(|json| {
-            for (index, material) in (0..).zip(json["materials"].as_array_mut().unwrap()) {
-                // The first two have one alpha, and the others another.
-                let alpha = if index < 2 { 0.25 } else { 0.75 };
-                *material = json!({
-                    "alphaMode": mode,
-                    "pbrMetallicRoughness": {"baseColorFactor": [index as f32 / 8.0, 0.5, 0.5, alpha]},
-                });
-            }
+        let glb = scout_with_materials(|index| {
+            // The first two have one alpha, and the others another.
+            let alpha = if index < 2 { 0.25 } else { 0.75 };
+            json!({
+                "alphaMode": mode,
+                "pbrMetallicRoughness": {"baseColorFactor": [index as f32 / 8.0, 0.5, 0.5, alpha]},
+            })
         });
         open(&glb, "merge: { \"all\": [\"*\"] },").model
     };
@@ -227,11 +232,9 @@ fn alpha_stays_in_the_material_where_it_decides_what_is_drawn() {
 
 #[test]
 fn colors_that_no_vertex_can_have_keep_their_materials() {
-    let glb = scout_with(|json| {
-        for (index, material) in (0..).zip(json["materials"].as_array_mut().unwrap()) {
-            let red = [0.5, 1.5, 0.25, 1.5, 2.0][index];
-            *material = json!({"pbrMetallicRoughness": {"baseColorFactor": [red, 0.5, 0.5, 1]}});
-        }
+    let glb = scout_with_materials(|index| {
+        let red = [0.5, 1.5, 0.25, 1.5, 2.0][index];
+        json!({"pbrMetallicRoughness": {"baseColorFactor": [red, 0.5, 0.5, 1]}})
     });
     let merged = open(&glb, "merge: { \"all\": [\"*\"] },").model;
     let colors = merged
@@ -353,23 +356,21 @@ fn random_merges_draw_what_the_parts_drew() {
     let mut fewer = 0;
     for seed in 0..20 {
         let mut random = Rng::with_seed(seed);
-        let glb = scout_with(|json| {
-            for (index, material) in (0..).zip(json["materials"].as_array_mut().unwrap()) {
-                let mode = ["OPAQUE", "OPAQUE", "OPAQUE", "MASK", "BLEND"][random.usize(..5)];
-                let red = [0.25, 0.5, 1.0, 1.5][random.usize(..4)];
-                // What is opaque has no alpha, so any would do.
-                let alpha = if mode == "OPAQUE" {
-                    1.0
-                } else {
-                    [0.5, 0.75][random.usize(..2)]
-                };
-                *material = json!({
-                    "name": if random.bool() { "body".to_owned() } else { format!("m{index}") },
-                    "alphaMode": mode,
-                    "doubleSided": random.u8(..6) == 0,
-                    "pbrMetallicRoughness": {"baseColorFactor": [red, 0.5, 0.5, alpha]},
-                });
-            }
+        let glb = scout_with_materials(|index| {
+            let mode = ["OPAQUE", "OPAQUE", "OPAQUE", "MASK", "BLEND"][random.usize(..5)];
+            let red = [0.25, 0.5, 1.0, 1.5][random.usize(..4)];
+            // What is opaque has no alpha, so any would do.
+            let alpha = if mode == "OPAQUE" {
+                1.0
+            } else {
+                [0.5, 0.75][random.usize(..2)]
+            };
+            json!({
+                "name": if random.bool() { "body".to_owned() } else { format!("m{index}") },
+                "alphaMode": mode,
+                "doubleSided": random.u8(..6) == 0,
+                "pbrMetallicRoughness": {"baseColorFactor": [red, 0.5, 0.5, alpha]},
+            })
         });
         let mut group = || {
             let name = ["body", "hair", "body.2", "b"][random.usize(..4)];
