@@ -27,13 +27,13 @@ mod visemes;
 pub use blend_space::{BlendPoint, BlendSpace, BlendSpaceError, BlendSync};
 pub(crate) use blend_space::{Cycle, Member, Phase, SyncMark};
 pub use callback_data::CallbackData;
-pub(crate) use clip::{
-    ChannelSlot, FrameShares, MorphCurves, NEVER_AT_REST, NumberFormat, PackedNumbers,
-    Quantization, RawClip, RowTracks, STEP_BASE, STEP_SHIFT, Tolerance,
-    WeightTracks, lanes_of, number,
-};
 #[cfg(target_arch = "x86_64")]
 pub(crate) use clip::SixteenNumbers;
+pub(crate) use clip::{
+    ChannelSlot, FrameShares, MorphCurves, NEVER_AT_REST, NumberFormat, PackedNumbers,
+    Quantization, RawClip, RowTracks, STEP_BASE, STEP_SHIFT, Tolerance, WeightTracks, lanes_of,
+    number,
+};
 pub use clip::{ClipError, ClipFrames, SkeletalClip};
 pub(crate) use internals::*;
 pub(crate) use lever::{LEVER, attached_apart, axes_apart, size_at_rest};
