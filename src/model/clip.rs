@@ -15,9 +15,9 @@ mod raw;
 pub use frames::{ClipError, ClipFrames};
 pub use morphs::MorphFrames;
 pub(crate) use morphs::{MorphCurves, NEVER_AT_REST, WeightTracks};
-pub(crate) use numbers::{
-    FrameShares, NumberFormat, PackedNumbers, STEP_BASE, STEP_SHIFT, SixteenNumbers, number,
-};
+#[cfg(target_arch = "x86_64")]
+pub(crate) use numbers::SixteenNumbers;
+pub(crate) use numbers::{FrameShares, NumberFormat, PackedNumbers, STEP_BASE, STEP_SHIFT, number};
 pub(crate) use quantize::Tolerance;
 pub(crate) use raw::RawClip;
 
