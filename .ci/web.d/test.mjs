@@ -1,5 +1,6 @@
 // Tests the page in a browser, beside the same examples as programs of their own:
-// `node test.mjs SITE EXAMPLES OUT`. Pictures and a table of costs are left in OUT.
+// `node test.mjs SITE EXAMPLES OUT MEGABYTES`. Pictures and a table of costs are left in OUT. A visitor downloads so many
+// megabytes at most before the first page shows its character.
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -9,7 +10,7 @@ import { PNG } from "pngjs";
 import puppeteer from "puppeteer-core";
 import { serve } from "./serve.mjs";
 
-const [site, examples, out] = process.argv.slice(2);
+const [site, examples, out, megabytes] = process.argv.slice(2);
 mkdirSync(out, { recursive: true });
 const server = await serve(site, 0);
 const origin = `http://localhost:${server.address().port}/`;
@@ -299,7 +300,7 @@ await check("the first page, on a phone", async () => {
   await page.evaluate(() => scrollTo(0, 300));
   assert((await page.evaluate("scrollY")) > 0);
   await page.close();
-  assert(before < 8.5e6, note);
+  assert(before < Number(megabytes) * 1e6, note);
   return note;
 });
 
