@@ -29,10 +29,12 @@ pub(super) struct FacesTab {
 }
 
 impl FacesTab {
-    /// Ends a solo, when another character is shown.
-    fn keep_solo(&mut self, entity: Entity) {
-        if self.solo.as_ref().is_some_and(|(of, ..)| *of != entity) {
-            self.solo = None;
+    /// Ends a solo of another character than the one that is shown, and gives it back the expressions that it had.
+    fn leave_solo(&mut self, shown: Entity, commands: &mut Commands) {
+        if let Some((of, _, kept)) = self.solo.take_if(|(of, ..)| *of != shown)
+            && let Ok(mut of) = commands.get_entity(of)
+        {
+            of.try_insert(kept.unwrap_or_default());
         }
     }
 }
@@ -61,7 +63,7 @@ fn show(
         ui.weak("This character has no morph targets.");
         return;
     }
-    state.keep_solo(item.entity);
+    state.leave_solo(item.entity, commands);
     ui.horizontal(|ui| {
         let search = egui::TextEdit::singleline(&mut state.search)
             .hint_text("search morph targets")

@@ -101,7 +101,10 @@ pub use draw_skeleton::{BoneShape, DrawSkeleton};
 pub use gizmos::SkeletonGizmos;
 pub use memory::InspectorMemoryPlugin;
 
-use crate::{character::CharacterSystems, model::JointIndex};
+use crate::{
+    character::{CharacterPlugin, CharacterSystems},
+    model::JointIndex,
+};
 use bevy::{gizmos::GizmoPlugin, prelude::*};
 use bevy_egui::{
     EguiGlobalSettings, EguiPlugin, EguiPostUpdateSet, EguiPreUpdateSet, EguiPrimaryContextPass,
@@ -332,14 +335,9 @@ impl Plugin for MarionetteInspectorPlugin {
             )
             .add_systems(
                 PostUpdate,
-                (
-                    tracks::end_step
-                        .run_if(resource_exists::<tracks::Stepping>)
-                        .after(CharacterSystems::Advance),
-                    event_log::collect
-                        .run_if(is_open.and_then(event_log::is_listening))
-                        .after(CharacterSystems::Callbacks),
-                )
+                event_log::collect
+                    .run_if(is_open.and_then(event_log::is_listening))
+                    .after(CharacterSystems::Callbacks)
                     .before(EguiPostUpdateSet::EndPass),
             )
             .add_systems(
@@ -362,6 +360,22 @@ impl Plugin for MarionetteInspectorPlugin {
                 )
                     .chain(),
             );
+    }
+
+    fn finish(&self, app: &mut App) {
+        // The plugins may have been added in any order.
+        let schedule = app
+            .get_added_plugins::<CharacterPlugin>()
+            .first()
+            .map(|plugin| plugin.schedule());
+        if let Some(schedule) = schedule {
+            app.add_systems(
+                schedule,
+                tracks::end_step
+                    .run_if(resource_exists::<tracks::Stepping>)
+                    .after(CharacterSystems::Advance),
+            );
+        }
     }
 }
 

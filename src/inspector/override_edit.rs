@@ -67,7 +67,7 @@ pub(super) fn show(
             ui.weak("weight");
             ui.horizontal(|ui| {
                 changed |= ui
-                    .add(egui::Slider::new(&mut change.weight, 0.0..=1.0).fixed_decimals(2))
+                    .add(widgets::slider(&mut change.weight, 0.0..=1.0).fixed_decimals(2))
                     .changed();
                 changed |= space(ui, &mut change, local);
             });

@@ -279,7 +279,7 @@ fn transport(ui: &mut Ui, recording: &mut Recording, ghosts: &mut bool, range: &
     let mut frame = at;
     // The slider takes the rest of the row. egui's default width would leave most of it empty.
     ui.spacing_mut().slider_width = ui.available_width() - 4.0;
-    let slider = egui::Slider::new(&mut frame, range.start..=last)
+    let slider = widgets::slider(&mut frame, range.start..=last)
         .show_value(false)
         .step_by(1.0);
     if ui.add_enabled(last > range.start, slider).changed() {

@@ -64,7 +64,7 @@ fn show(
         tracks::transport(ui, item, commands);
         ui.checkbox(&mut state.fire, "scrub fires callbacks");
     });
-    let controller = &mut *item.controller;
+    let controller = &mut item.controller;
     if controller.tracks().next().is_none() {
         ui.weak("No tracks. Start a clip in the Tracks tab.");
     }
@@ -73,7 +73,7 @@ fn show(
         .id_salt("bars")
         .max_height(ui.available_height() * 0.55)
         .follow(ui, |ui| {
-            for track in controller.tracks_mut() {
+            tracks::edit_tracks(controller, |track| {
                 let timing = character
                     .index_of(track.clip())
                     .and_then(|clip| character.timing(clip));
@@ -96,7 +96,7 @@ fn show(
                     }
                 });
                 ui.add_space(2.0);
-            }
+            });
         });
     // Applied after the loop, because the bars are drawn from the asset that it changes.
     if let Some(timing) = edited {

@@ -42,7 +42,7 @@ impl Default for TracksTab {
 #[derive(Resource)]
 pub(super) struct Stepping(Entity);
 
-/// Pauses the controller again after its frame.
+/// Pauses the controller again after its step, in the schedule in which controllers advance.
 pub(super) fn end_step(
     mut commands: Commands,
     stepping: Res<Stepping>,
@@ -84,7 +84,7 @@ fn show(
 ) {
     clock(ui, item, time, commands);
     ui.separator();
-    let controller = &mut *item.controller;
+    let controller = &mut item.controller;
     play(ui, state, character, controller);
     ui.separator();
     // Applied after the loop, which borrows the tracks.
@@ -99,7 +99,7 @@ fn show(
                 ui.checkbox(&mut state.fire, "scrub fires callbacks");
             });
             let current = controller.current_track().map(AnimationTrack::id);
-            for track in controller.tracks_mut() {
+            edit_tracks(controller, |track| {
                 let is_current = current == Some(track.id());
                 ui.push_id(track.id(), |ui| {
                     egui::Frame::group(ui.style()).show(ui, |ui| {
@@ -107,7 +107,7 @@ fn show(
                             one_track(ui, state, character, track, is_current).or(action.take());
                     });
                 });
-            }
+            });
             if controller.tracks().next().is_none() {
                 ui.weak("No tracks: showing the rest pose.");
             }
@@ -122,6 +122,24 @@ fn show(
             controller.timeline_mut().unkey(event);
         }
         None => {}
+    }
+}
+
+/// Shows tracks that can be edited. They are edited in copies, so that the controller counts as changed only if one of them is:
+/// what changes is recorded, and planned anew.
+pub(super) fn edit_tracks(
+    controller: &mut Mut<AnimationController>,
+    mut edit: impl FnMut(&mut AnimationTrack),
+) {
+    let tracks: Vec<AnimationTrack> = controller.tracks().cloned().collect();
+    for before in tracks {
+        let mut track = before.clone();
+        edit(&mut track);
+        if track != before
+            && let Some(edited) = controller.track_mut(track.id())
+        {
+            *edited = track;
+        }
     }
 }
 
@@ -140,7 +158,7 @@ pub(super) fn transport(ui: &mut Ui, item: &mut InspectedItem, commands: &mut Co
         let paused = item.controller.paused;
         item.controller.paused = !paused;
     }
-    // One frame runs in the normal way, and `end_step` pauses again after it.
+    // One step runs in the normal way, and `end_step` pauses again after it.
     if ui
         .button("Step")
         .on_hover_text("Advance by one frame")
@@ -180,7 +198,7 @@ fn clock(
         ui.weak("world speed")
             .on_hover_text("Speed of Time<Virtual>, which affects the whole app");
         let mut speed = time.relative_speed();
-        let slider = egui::Slider::new(&mut speed, 0.01..=4.0)
+        let slider = widgets::slider(&mut speed, 0.01..=4.0)
             // Logarithmic, so that slow motion has most of the slider.
             .logarithmic(true)
             .fixed_decimals(2)
@@ -201,7 +219,7 @@ fn play(
     ui: &mut Ui,
     state: &mut TracksTab,
     character: &Character,
-    controller: &mut AnimationController,
+    controller: &mut Mut<AnimationController>,
 ) {
     let is_clip = |clip: &Arc<str>| character.clip_names().any(|name| name == clip);
     let known = |clip: &Arc<str>| is_clip(clip) || character.bound_space(clip).is_some();
@@ -233,7 +251,7 @@ fn play(
         }
         if ui
             .button("Switch")
-            .on_hover_text("Start at once; what differs dies out")
+            .on_hover_text("Start at once; the offset from the old pose decays")
             .clicked()
         {
             controller.play_with(
@@ -320,7 +338,7 @@ fn one_track(
             ui.weak("position");
             let length = track.duration().unwrap_or(0.0);
             let mut position = track.position();
-            let slider = egui::Slider::new(&mut position, 0.0..=length)
+            let slider = widgets::slider(&mut position, 0.0..=length)
                 .fixed_decimals(3)
                 .suffix(" s");
             // A clip of a single pose has no length to move along.
@@ -434,7 +452,7 @@ fn mask(ui: &mut Ui, character: &Character, track: &mut AnimationTrack) {
         });
 }
 
-fn queue(ui: &mut Ui, controller: &mut AnimationController) {
+fn queue(ui: &mut Ui, controller: &mut Mut<AnimationController>) {
     // Copied, since the buttons change the queue while it is shown.
     let queued: Vec<_> = controller.queue().iter().map(str::to_owned).collect();
     if queued.is_empty() {

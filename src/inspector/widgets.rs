@@ -2,9 +2,9 @@
 
 use super::style::AXES;
 use crate::model::JointTransform;
-use bevy_egui::egui::{self, RichText, Ui};
+use bevy_egui::egui::{self, RichText, Ui, emath::Numeric};
 use glam::{EulerRot, Quat, Vec3};
-use std::borrow::Cow;
+use std::{borrow::Cow, ops::RangeInclusive};
 
 /// A table whose columns fit their contents.
 pub(super) fn grid(id: &str, columns: usize) -> egui::Grid {
@@ -12,6 +12,11 @@ pub(super) fn grid(id: &str, columns: usize) -> egui::Grid {
         .num_columns(columns)
         .spacing([10.0, 3.0])
         .min_col_width(20.0)
+}
+
+/// A slider that leaves a value as it is until somebody moves it. egui's own clamps and rounds what it merely shows.
+pub(super) fn slider<N: Numeric>(value: &mut N, range: RangeInclusive<N>) -> egui::Slider<'_> {
+    egui::Slider::new(value, range).clamping(egui::SliderClamping::Edits)
 }
 
 /// A cell that is never truncated.

@@ -365,7 +365,7 @@ impl Harness {
 }
 
 /// A body with two arms. The clip `wave` lifts the left one and fires `up` halfway; `still` doesn't move.
-fn waver() -> Model {
+pub fn waver() -> Model {
     let joint = |name: &str, parent, translation| Joint {
         name: name.into(),
         parent,

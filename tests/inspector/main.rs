@@ -21,19 +21,19 @@ mod window;
 use bevy::{input::keyboard::Key, prelude::*, time::TimeUpdateStrategy};
 use bevy_egui::egui::{Pos2, Theme, Vec2, pos2, vec2};
 use bevy_marionette::{
-    asset::Character,
+    asset::{Character, build_character},
     character::{
-        AnimationLooped, AnimationStarted, CharacterParts, ModelPose, PartOverrides, PoseOverrides,
-        PoseSharing, WeightView,
+        AnimationLooped, AnimationStarted, CharacterParts, Expressions, ModelPose, PartOverrides,
+        PoseOverrides, PoseSharing, WeightView,
     },
     controller::{BlendMode, TrackPriority, TransitionCurve},
     import::Manifest,
     inspector::{BoneShape, DrawSkeleton, Inspector, InspectorTab},
-    model::{BlendSpace, PlaybackMode},
+    model::{BlendSpace, Morphs, PlaybackMode},
     pose::JointOverride,
     prelude::*,
 };
-use harness::{FRAME, Harness};
+use harness::{FRAME, Harness, waver};
 use std::time::Duration;
 
 fn opened(tab: InspectorTab) -> Harness {
@@ -176,6 +176,59 @@ fn pause_step_and_play_advance_by_no_one_and_every_frame() {
     assert!(harness.get::<AnimationController>().unwrap().paused);
     harness.click("Play");
     assert!(time(&harness) > stopped + 1.5 * FRAME);
+}
+
+#[test]
+fn looking_at_tracks_is_no_change_of_the_controller() {
+    for tab in [InspectorTab::Tracks, InspectorTab::Timeline] {
+        let mut harness = opened(tab);
+        let changed = |harness: &Harness| {
+            let entity = harness.app.world().entity(harness.character);
+            entity
+                .get_ref::<AnimationController>()
+                .unwrap()
+                .last_changed()
+        };
+        let before = changed(&harness);
+        harness.frames(5);
+        assert_eq!(changed(&harness), before, "{tab:?}");
+    }
+}
+
+#[test]
+fn another_character_ends_a_solo_and_the_first_gets_its_face_back() {
+    let mut harness = opened(InspectorTab::Faces);
+    let world = harness.app.world_mut();
+    let mut model = waver();
+    let names = ["smile", "frown", "blink"];
+    let morphs = Morphs::new(names.map(|name| (name.into(), 0.0)));
+    model.skeleton = model.skeleton.with_morphs(morphs);
+    let character = world.resource_scope(|world, mut meshes: Mut<Assets<Mesh>>| {
+        let mut materials = world.resource_mut::<Assets<StandardMaterial>>();
+        let manifest = Manifest::of_model("code");
+        build_character(model, &manifest, &mut meshes, &mut materials)
+    });
+    let handle = world.resource_mut::<Assets<Character>>().add(character);
+    let mut face = Expressions::default();
+    face.set("smile", 0.3);
+    let [first, other] = [face.clone(), Expressions::default()]
+        .map(|face| world.spawn((SkinnedCharacter(handle.clone()), face)).id());
+    let mut select = |harness: &mut Harness, character| {
+        let mut inspector = harness.app.world_mut().resource_mut::<Inspector>();
+        inspector.character = Some(character);
+        harness.frames(3);
+    };
+    let set = |harness: &Harness| {
+        let face = harness.app.world().get::<Expressions>(first).unwrap();
+        let set = face.iter().map(|(name, weight)| (name.to_owned(), weight));
+        set.collect::<Vec<_>>()
+    };
+    select(&mut harness, first);
+    harness.click("solo");
+    harness.frames(2);
+    assert_eq!(set(&harness).len(), 3, "all others are held at 0");
+    select(&mut harness, other);
+    assert_eq!(set(&harness), [("smile".to_owned(), 0.3)]);
 }
 
 #[test]

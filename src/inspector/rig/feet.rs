@@ -34,7 +34,7 @@ pub(super) fn show(
         ui.weak("weight");
         let mut weight = placement.weight;
         if ui
-            .add(egui::Slider::new(&mut weight, 0.0..=1.0).fixed_decimals(2))
+            .add(widgets::slider(&mut weight, 0.0..=1.0).fixed_decimals(2))
             .changed()
         {
             placement.weight = weight;

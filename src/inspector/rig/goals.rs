@@ -182,11 +182,8 @@ fn one_goal(
             ui.weak("weight");
             ui.horizontal(|ui| {
                 let mut now = weight.weight;
-                let slider = ui.add(egui::Slider::new(&mut now, 0.0..=1.0).fixed_decimals(2));
-                // It rounds what it shows, which must not end a fade.
-                if slider.changed()
-                    && (slider.dragged() || slider.drag_stopped() || slider.has_focus())
-                {
+                let slider = ui.add(widgets::slider(&mut now, 0.0..=1.0).fixed_decimals(2));
+                if slider.changed() {
                     **weight = IkWeight::new(now);
                 }
             });

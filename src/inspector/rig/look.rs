@@ -62,7 +62,7 @@ pub(super) fn show(
                         ui.end_row();
                     }
                     ui.weak("weight");
-                    ui.add(egui::Slider::new(&mut look.weight, 0.0..=1.0).fixed_decimals(2));
+                    ui.add(widgets::slider(&mut look.weight, 0.0..=1.0).fixed_decimals(2));
                     ui.end_row();
                     ui.weak("turned");
                     ui.label(turned(item.rig.map_or(Vec2::ZERO, RigState::look_turn)));
@@ -201,7 +201,7 @@ fn limits(ui: &mut Ui, entry: &mut LookAtEntry) -> bool {
     let slider = |ui: &mut Ui, label: &str, value: &mut f32, most: f32, suffix: &str| {
         ui.weak(label);
         // Only what is edited is limited: a manifest may say `inf`.
-        let slider = egui::Slider::new(value, 0.0..=most).clamping(egui::SliderClamping::Edits);
+        let slider = widgets::slider(value, 0.0..=most);
         ui.add(slider.suffix(suffix).fixed_decimals(0));
         ui.end_row();
     };

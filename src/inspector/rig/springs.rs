@@ -25,7 +25,7 @@ pub(super) fn show(
     let mut weight = before.map_or(0.0, |springs| springs.weight);
     ui.horizontal(|ui| {
         ui.weak("weight");
-        ui.add(egui::Slider::new(&mut weight, 0.0..=1.0).fixed_decimals(2));
+        ui.add(widgets::slider(&mut weight, 0.0..=1.0).fixed_decimals(2));
     });
     if weight != before.map_or(0.0, |springs| springs.weight) {
         match &mut item.springs {
