@@ -53,16 +53,21 @@ pub(super) fn begin_step(
         &mut characters
     {
         // By entity, so that not all characters store theirs in the same frame.
-        let is_due = (frame + u64::from(entity.index_u32())).is_multiple_of(NOTE_EVERY);
-        let is_other = is_resumed || assets_changed || handle.is_changed();
+        let note_is_due = (frame + u64::from(entity.index_u32())).is_multiple_of(NOTE_EVERY);
+        let asset_may_differ = is_resumed || assets_changed || handle.is_changed();
         let rig_changed = rig.as_ref().is_some_and(Ref::is_changed);
         let motion_changed = motion.as_ref().is_some_and(Ref::is_added)
             || (!lost.is_empty() && lost.contains(&entity));
-        if !(is_due || is_other || rig_changed || motion_changed || controller.is_changed()) {
+        if !(note_is_due
+            || asset_may_differ
+            || rig_changed
+            || motion_changed
+            || controller.is_changed())
+        {
             continue;
         }
         let watch = watch.bypass_change_detection();
-        if is_other {
+        if asset_may_differ {
             let version = assets
                 .get(handle.id())
                 .map_or(0, |character| character.version);
@@ -91,12 +96,12 @@ pub(super) fn begin_step(
         let (is_carried, now) = (motion.is_some(), Some(controller.last_changed()));
         let is_change = now != watch.controller || is_carried != watch.is_carried;
         let rig_now = rig.as_ref().map(Ref::last_changed);
-        // A rig that the game changed can't be computed from its inputs.
-        let is_due = is_due || rig_now != watch.rig;
-        if is_change || is_due {
+        // A rig's state is stored only now and then, or when the game has set it, because then its inputs don't lead there.
+        let rig_is_due = note_is_due || rig_now != watch.rig;
+        if is_change || rig_is_due {
             (watch.controller, watch.rig, watch.is_carried) = (now, rig_now, is_carried);
             // Rigs are large, and mostly their state follows from an earlier one.
-            let rig = rig.as_deref().filter(|_| is_due);
+            let rig = rig.as_deref().filter(|_| rig_is_due);
             recorded.tape.note_state(
                 TapeMoment {
                     frame,

@@ -201,7 +201,8 @@ enum Request {
 }
 
 impl Recording {
-    /// Returns the frames that are kept. Their numbers count from the start of the app.
+    /// Returns the frames that are kept. Their numbers count from the start of the app that recorded them:
+    /// after [`open`](Self::open), the one that wrote the file.
     pub fn frames(&self) -> Range<u64> {
         self.frames.range()
     }

@@ -73,19 +73,9 @@ pub(super) fn answer(world: &mut World) {
             };
             world.resource_mut::<Recording>().showing = Some(showing);
         }
-        (Some(request), Some(_)) => {
-            let Some(showing) = world.resource_mut::<Recording>().showing.take() else {
-                return;
-            };
-            if !showing.was_paused {
-                world.resource_mut::<Time<Virtual>>().unpause();
-            }
-            match request {
-                Request::ContinueHere => continue_here(world, showing),
-                _ => return_to_present(world, showing),
-            }
-        }
-        _ => {}
+        (Some(Request::ContinueHere), _) => leave(world, continue_here),
+        (Some(_), _) => leave(world, return_to_present),
+        (None, _) => {}
     }
     if request == Some(Request::Clear) {
         clear(world);
@@ -100,11 +90,20 @@ pub(super) fn answer(world: &mut World) {
     }
 }
 
+/// Ends showing the past, if it is shown, and lets time go on as it did before.
+fn leave(world: &mut World, to: impl FnOnce(&mut World, Showing)) {
+    let Some(showing) = world.resource_mut::<Recording>().showing.take() else {
+        return;
+    };
+    if !showing.was_paused {
+        world.resource_mut::<Time<Virtual>>().unpause();
+    }
+    to(world, showing);
+}
+
 /// Shows a file instead of the app's own recording.
 fn open(world: &mut World, file: RecordingFile) {
-    if let Some(showing) = world.resource_mut::<Recording>().showing.take() {
-        return_to_present(world, showing);
-    }
+    leave(world, return_to_present);
     let mut characters = world.query::<&mut Recorded>();
     for mut recorded in characters.iter_mut(world) {
         // They didn't exist in any of its frames.

@@ -832,3 +832,24 @@ fn what_the_game_changes_while_the_past_is_shown_has_no_effect() {
         "nothing is recorded meanwhile"
     );
 }
+
+#[test]
+fn time_goes_on_after_two_files_have_been_opened() {
+    let mut play = Play::new(21);
+    play.live(60);
+    let bytes = play.app.world().run_system_once(write).unwrap();
+    let mut viewer = Play::new(0);
+    for _ in 0..2 {
+        let file = RecordingFile::read(&bytes[..]).unwrap();
+        viewer.app.world().resource_mut::<Recording>().open(file);
+        viewer.app.update(0.0);
+        assert!(viewer.app.world().resource::<Time<Virtual>>().is_paused());
+    }
+    viewer
+        .app
+        .world()
+        .resource_mut::<Recording>()
+        .show_present();
+    viewer.app.update(0.0);
+    assert!(!viewer.app.world().resource::<Time<Virtual>>().is_paused());
+}
