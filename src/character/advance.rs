@@ -12,11 +12,13 @@ use super::{
     masks,
     names::{available, name_of},
     root_motion::RootMotion,
+    spawn::take_up_states,
     threads::batches,
 };
 use crate::{
     asset::Character,
     controller::{AnimationController, AnimationName, BlendMode, Clips, PlaybackEvent, TrackId},
+    model::RootDelta,
 };
 use bevy::{
     ecs::{name::NameOrEntity, schedule::InternedScheduleLabel},
@@ -102,8 +104,16 @@ pub(super) fn advance(
             || (events.borrow_local_mut(), outgrown.borrow_local_mut()),
             |(events, outgrown), (entity, handle, mut controller, mut layers, root_motion)| {
                 let Some(character) = assets.get(handle.id()) else {
+                    // Without clips, nothing carries it on.
+                    if let Some(motion) = root_motion {
+                        report(motion, RootDelta::IDENTITY);
+                    }
                     return;
                 };
+                // Now, too: the game may have given it a new controller since it loaded.
+                if controller.time() == 0.0 {
+                    take_up_states(entity, character, &mut controller);
+                }
                 // The passing of time is not a change that other systems need to react to.
                 let controller = controller.bypass_change_detection();
                 let ThreadEvents { playback, pending } = &mut **events;
@@ -111,14 +121,11 @@ pub(super) fn advance(
                 let mut carried = None;
                 let advanced = match root_motion {
                     None => controller.advance(dt, character, playback),
-                    Some(mut motion) => controller
+                    Some(motion) => controller
                         .advance_with_root_motion(dt, character, playback)
                         .map(|delta| {
-                            // Marked as changed only if it differs.
-                            if motion.delta != delta {
-                                motion.delta = delta;
-                            }
                             carried = motion.applies.then_some(delta);
+                            report(motion, delta);
                         }),
                 };
                 if advanced.is_err() {
@@ -174,6 +181,13 @@ pub(super) fn advance(
                 }
             },
         );
+}
+
+/// Marks root motion as changed only if it moves otherwise than before.
+fn report(mut motion: Mut<RootMotion>, delta: RootDelta) {
+    if motion.delta != delta {
+        motion.delta = delta;
+    }
 }
 
 /// Returns the event that is triggered on the character. Problems are logged here instead.

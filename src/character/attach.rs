@@ -6,7 +6,7 @@ use super::{
         AtSocket, AttachedTo, Attachments, ResolvedSocket, SocketPlace, become_child, transform_of,
     },
     components::{CharacterParts, ModelPose, SkinnedCharacter},
-    detail::Detail,
+    detail::{Detail, rig_acts},
     names::{available, name_of},
     pose_state::RigsAct,
     rig::{self, RigPose},
@@ -93,7 +93,7 @@ fn attach(
         }
         // The stored pose is that of the last frame until the rig has acted.
         let joints = rig
-            .filter(|_| is_rigged && rigs.is_some() && detail.is_none_or(|detail| !detail.rests))
+            .filter(|_| rig_acts(is_rigged, rigs.as_deref(), detail))
             .map_or(&pose.joints[..], RigPose::joints);
         if let Some(place) = resolved.place(at, joints) {
             transform.set_if_neq(transform_of(place));

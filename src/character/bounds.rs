@@ -3,8 +3,9 @@
 use super::{
     CharacterSystems,
     components::{CharacterParts, ModelPose, PartOf, PoseOverrides, SkinnedCharacter},
-    detail::Detail,
+    detail::{Detail, rig_acts},
     layers::ActiveLayers,
+    pose_state::RigsAct,
     systems::SolveStep,
     threads::trim,
     worn::WornBy,
@@ -45,7 +46,7 @@ pub(super) fn plugin(app: &mut App) {
 
 /// Sets the boxes of such characters to enclose their active clips.
 pub(super) fn follow_clips(
-    assets: Res<Assets<Character>>,
+    (assets, rigs): (Res<Assets<Character>>, Option<Res<RigsAct>>),
     mut outgrown: ResMut<OutgrownBoxes>,
     changed: Query<Entity, Or<(Changed<AnimationController>, Changed<CharacterParts>)>>,
     mut characters: Query<(
@@ -76,7 +77,7 @@ pub(super) fn follow_clips(
         let layers = layers.bypass_change_detection();
         layers.catch_up(character, &controller);
         let is_current = parts.version == Some(character.version);
-        let acts = rigged && detail.is_none_or(|detail| !detail.rests);
+        let acts = rig_acts(rigged, rigs.as_deref(), detail);
         if overridden || acts || worn || !is_current || !layers.has_outgrown_boxes() {
             continue;
         }
@@ -112,14 +113,14 @@ pub(super) fn follow_clips(
 
 /// Sets the boxes of characters with [`PoseOverrides`] or a rig from their pose.
 pub(super) fn follow_pose(
-    assets: Res<Assets<Character>>,
+    (assets, rigs): (Res<Assets<Character>>, Option<Res<RigsAct>>),
     mut characters: Query<
         (
             &SkinnedCharacter,
             &ModelPose,
             &CharacterParts,
             &mut ActiveLayers,
-            (Has<PoseOverrides>, Option<&Detail>),
+            (Has<PoseOverrides>, Has<RigState>, Option<&Detail>),
         ),
         (
             Or<(With<PoseOverrides>, With<RigState>)>,
@@ -129,8 +130,8 @@ pub(super) fn follow_pose(
     >,
     mut boxes: Query<&mut Aabb, With<PartOf>>,
 ) {
-    for (handle, pose, parts, mut layers, (overridden, detail)) in &mut characters {
-        if !overridden && detail.is_some_and(|detail| detail.rests) {
+    for (handle, pose, parts, mut layers, (overridden, rigged, detail)) in &mut characters {
+        if !overridden && !rig_acts(rigged, rigs.as_deref(), detail) {
             // The clips' boxes enclose the pose.
             continue;
         }

@@ -104,6 +104,14 @@ pub struct CharacterParts {
     pub(super) variant: MeshVariant,
 }
 
+impl CharacterParts {
+    pub(super) fn take_size_of(&mut self, character: &Character) {
+        let rest = character.rest_bounds();
+        self.center = rest.map_or(Vec3::ZERO, |rest| rest.center.into());
+        self.radius = rest.map_or(0.0, |rest| rest.half_extents.length());
+    }
+}
+
 /// On each part: its character, and which of the character's parts it is.
 ///
 /// Parts are spawned by their character. One that was loaded from a scene is despawned again, because its

@@ -1,5 +1,6 @@
 //! The level of detail of a character in a frame.
 
+use super::pose_state::RigsAct;
 use bevy::prelude::*;
 use std::mem;
 
@@ -28,6 +29,11 @@ pub(super) struct Detail {
     pub(super) drawn_at: Vec3,
     /// `true` if its transform has changed since.
     pub(super) moved: bool,
+}
+
+/// Returns `true` if a character's rig has a part in its pose in this frame. Without the plugin, or far away, its clips alone do.
+pub(super) fn rig_acts(has_rig: bool, rigs: Option<&RigsAct>, detail: Option<&Detail>) -> bool {
+    has_rig && rigs.is_some() && detail.is_none_or(|detail| !detail.rests)
 }
 
 impl Default for Detail {

@@ -8,7 +8,7 @@ use super::{
         StateEntered, is_heard, note_observers, send_now,
     },
     hierarchy::upward,
-    pose_state::PoseClock,
+    pose_state::EventPlaces,
     threads::trim,
 };
 use bevy::{ecs::schedule::InternedScheduleLabel, prelude::*};
@@ -16,7 +16,7 @@ use glam::Affine3A;
 use std::mem;
 
 /// Triggers the events of animations: [`AnimationCallback`], [`AnimationStarted`], [`AnimationLooped`],
-/// [`AnimationFinished`] and [`CrossFadeFinished`].
+/// [`AnimationFinished`], [`CrossFadeFinished`], and [`StateEntered`].
 ///
 /// Part of [`MarionettePlugins`](crate::MarionettePlugins).
 ///
@@ -98,14 +98,14 @@ fn dispatch_events(
     });
     // Observers run before transforms are propagated, so the current places of their characters are
     // computed here.
-    let mut places = mem::take(&mut world.resource_mut::<PoseClock>().places);
+    let mut places = mem::take(&mut world.resource_mut::<EventPlaces>().0);
     let transforms = transforms.query(world);
     for PendingEvent { entity, .. } in &*in_order {
         places
             .entry(*entity)
             .or_insert_with(|| world_of(*entity, &transforms));
     }
-    world.resource_mut::<PoseClock>().places = places;
+    world.resource_mut::<EventPlaces>().0 = places;
     for PendingEvent { event, .. } in in_order.drain(..) {
         match event {
             CharacterEvent::Callback(event) => send_now(world, event),
@@ -117,6 +117,14 @@ fn dispatch_events(
         }
     }
     trim(&mut in_order, count);
+    // A place counts for these events only: a character may have moved before the next step, and others read where it was drawn.
+    let places = &mut world.resource_mut::<EventPlaces>().0;
+    let count = places.len();
+    places.clear();
+    // Gives back the memory of a frame with unusually many events.
+    if places.capacity() > 4 * count.max(256) {
+        places.shrink_to(2 * count);
+    }
 }
 
 /// Returns an entity's place in the world after transforms are propagated, if its own transform and

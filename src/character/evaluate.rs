@@ -5,10 +5,10 @@ use super::{
     attachments::Attachments,
     components::{CharacterParts, ModelPose, PoseOverrides, SkinnedCharacter, Teleported},
     counts::PoseCounts,
-    detail::Detail,
+    detail::{Detail, rig_acts},
     dirty_palettes::{DirtyPalettes, PaletteRange},
     layers::ActiveLayers,
-    pose_state::{PoseClock, PoseSource, PoseStamp, PoseState, RigsAct},
+    pose_state::{FrameNumber, PoseSource, PoseStamp, PoseState, RigsAct},
     sharing::{PoseSharing, SharedPoses},
     systems::EarlyStep,
     threads::{ThreadScratch, batches},
@@ -120,7 +120,7 @@ pub(super) fn early(
 pub(super) fn late(
     assets: Res<Assets<Character>>,
     (sharing, rigs): (Option<Res<PoseSharing>>, Option<Res<RigsAct>>),
-    mut clock: ResMut<PoseClock>,
+    mut frame: ResMut<FrameNumber>,
     mut shared: ResMut<SharedPoses>,
     mut palettes: ResMut<DirtyPalettes>,
     mut threads: Local<Parallel<ThreadScratch>>,
@@ -138,16 +138,10 @@ pub(super) fn late(
     )>,
     visible: Query<(&ViewVisibility, Option<&PaletteRange>)>,
 ) {
-    clock.frame = clock.frame.wrapping_add(1);
-    let places = clock.places.len();
-    clock.places.clear();
-    // Gives back the memory of a frame with unusually many events.
-    if clock.places.capacity() > 4 * places.max(256) {
-        clock.places.shrink_to(2 * places);
-    }
+    frame.0 = frame.0.wrapping_add(1);
     let sharing = sharing.map_or(PoseSharing::Off, |sharing| *sharing);
     shared.steps = sharing.steps();
-    let (frame, all_threads) = (clock.frame, &mut *threads);
+    let (frame, all_threads) = (frame.0, &mut *threads);
     let (requests, palettes) = (&mut shared.requests, &mut palettes.0);
     characters
         .par_iter_mut()
@@ -172,8 +166,7 @@ pub(super) fn late(
             let first = palettes.0.len();
             let mut moved = transform.is_changed();
             let (attached, overridden, wears, worn, rigged) = early;
-            let rests = detail.as_ref().is_some_and(|detail| detail.rests);
-            let acts = rigged && rigs.is_some() && !rests;
+            let acts = rig_acts(rigged, rigs.as_deref(), detail.as_deref());
             let is_early = attached || overridden || wears || worn || acts;
             if palettes.collect_visible(entity, &parts.entities, &visible) {
                 thread.counts.in_view += 1;
@@ -195,12 +188,11 @@ pub(super) fn late(
                     palettes.settle(first, false, false);
                     return;
                 }
-            } else if kept
+            } else if !kept
                 .as_ref()
-                .is_none_or(|pose| !pose.joints.is_empty() && !parts.entities.is_empty())
+                .is_some_and(|pose| pose.joints.is_empty() || parts.entities.is_empty())
             {
-                // Nothing shows the pose. A character without parts can still be drawn as a
-                // skeleton, wherever it is.
+                // Out of view, only a first pose is made, and those of characters without parts, which may be drawn as skeletons.
                 return;
             }
             let changed = assets.get(handle.id()).is_some_and(|character| {
@@ -254,10 +246,7 @@ pub(super) fn evaluate(
     overrides_changed: bool,
     thread: &mut ThreadScratch,
 ) -> bool {
-    let stamp = match overrides {
-        [] => PoseStamp::Clips(layers.revision()),
-        _ => PoseStamp::Overridden(layers.revision()),
-    };
+    let stamp = PoseStamp::of(layers.revision(), overrides);
     if pose.is(stamp, character.skeleton.len()) && !overrides_changed {
         return false;
     }

@@ -69,7 +69,8 @@ pub struct AnimationCallback {
     /// The time at which the key was passed, in seconds on the controller's
     /// [clock](crate::controller::AnimationController::time).
     pub time: f64,
-    /// The time from passing the key to the end of the frame, in seconds of the app's time.
+    /// The time from passing the key to the end of the step in which controllers advanced (by default, the frame), in seconds of
+    /// the app's time.
     ///
     /// Use it to start a sound within the frame. [`CharacterPoses::joint_transform_at`] returns a
     /// joint's place at that moment.
@@ -136,7 +137,8 @@ macro_rules! track_event {
             /// The time of the event, in seconds on the controller's
             /// [clock](crate::controller::AnimationController::time).
             pub time: f64,
-            /// The time from the event to the end of the frame, in seconds of the app's time.
+            /// The time from the event to the end of the step in which controllers advanced (by default, the frame), in
+            /// seconds of the app's time.
             pub seconds_ago: f64,
         }
     };
@@ -154,7 +156,7 @@ track_event! {
     AnimationStarted
 }
 track_event! {
-    /// A looping clip passed its end (or its start, in reverse), or a ping-pong clip turned around.
+    /// A looping clip passed its end (its start, in reverse), or a ping-pong clip came back to its start.
     ///
     /// ```no_run
     /// # use bevy::prelude::*;
@@ -213,7 +215,8 @@ pub struct StateEntered {
     /// The time of the event, in seconds on the controller's
     /// [clock](crate::controller::AnimationController::time).
     pub time: f64,
-    /// The time from the event to the end of the frame, in seconds of the app's time.
+    /// The time from the event to the end of the step in which controllers advanced (by default, the frame), in seconds of
+    /// the app's time.
     pub seconds_ago: f64,
 }
 

@@ -11,7 +11,7 @@ use crate::{
     pose::{MorphMode, MorphOverride},
     record::{ExpressionNote, FadeNote, ShownNote},
 };
-use bevy::{ecs::name::NameOrEntity, prelude::*};
+use bevy::{ecs::name::NameOrEntity, platform::collections::HashSet, prelude::*};
 use smallvec::SmallVec;
 use std::{sync::Arc, time::Duration};
 
@@ -20,7 +20,7 @@ use std::{sync::Arc, time::Duration};
 /// An optional component of a character. Names are those of its morph targets, ARKit's blend shapes, VRM's presets, or Oculus'
 /// visemes, whichever set the model has: see [`Morphs::expression`](crate::model::Morphs::expression). A name that is set
 /// takes the place of what the clips do with the same morph targets; [`release`](Self::release) gives them back. Expressions
-/// that the model doesn't have are logged once.
+/// that the model doesn't have are logged once for each asset.
 ///
 /// ```
 /// # use bevy::prelude::*;
@@ -264,6 +264,7 @@ pub(super) fn advance(
     time: Res<Time>,
     assets: Res<Assets<Character>>,
     names: Query<NameOrEntity>,
+    mut said: Local<HashSet<(u64, Arc<str>)>>,
     mut faces: Query<(Entity, &SkinnedCharacter, &mut Expressions)>,
 ) {
     for (entity, handle, mut face) in &mut faces {
@@ -282,11 +283,14 @@ pub(super) fn advance(
         }
         let morphs = character.skeleton.morphs();
         face.look_up(character.version, morphs, |name| {
-            warn!(
-                "{} cannot show `{name}`: no such expression or morph target {}",
-                name_of(&names, entity),
-                available(morphs.names().iter())
-            );
+            // However often it is set, and by however many characters.
+            if said.insert((character.version, name.clone())) {
+                warn!(
+                    "{} cannot show `{name}`: no such expression or morph target {}",
+                    name_of(&names, entity),
+                    available(morphs.names().iter())
+                );
+            }
         });
     }
 }

@@ -38,7 +38,7 @@ pub struct IdleEyes {
     pub blinks: f32,
     /// Glances per minute, on average. 0 for none.
     pub glances: f32,
-    /// Largest turn of the eyes, as a weight of `lookLeft` and the others.
+    /// Largest turn of the eyes to each side, as a weight of `lookLeft` and `lookRight`, 0..=1. Up and down, half of it.
     pub range: f32,
     #[reflect(ignore)]
     state: State,
@@ -95,7 +95,7 @@ impl Default for IdleEyes {
 }
 
 impl IdleEyes {
-    /// Eyes that blink 15 times and look elsewhere 25 times a minute.
+    /// Creates eyes that blink 15 times and glance 25 times a minute.
     pub fn new(seed: u64) -> Self {
         Self {
             seed,
@@ -167,6 +167,12 @@ impl IdleEyes {
         let time = self.state.time;
         self.state.blink = self.follow(self.state.blink, BLINK, self.blinks, CLOSE + CLOSED + OPEN);
         self.state.glance = self.follow(self.state.glance, GLANCE, self.glances, 2.0 * TURN);
+        // Eyes that have stopped to glance don't stay aside.
+        let is_aside = !self.state.glance.number.is_multiple_of(2);
+        if is_aside && !is_rate(self.glances) && time - self.state.glance.at >= TURN {
+            self.state.glance.number += 1;
+            self.state.glance.at = time;
+        }
         let blink = self.state.blink;
         self.state.closed = if blink.number == 0 {
             0.0
@@ -184,7 +190,7 @@ impl IdleEyes {
     /// Goes on to the last happening that is due. They are at least `apart` seconds apart, and otherwise anywhere between half
     /// and one and a half times as far as on average.
     fn follow(&self, mut last: Happening, series: u64, per_minute: f32, apart: f64) -> Happening {
-        if !(per_minute > 0.0 && per_minute.is_finite()) {
+        if !is_rate(per_minute) {
             return last;
         }
         let mean = 60.0 / f64::from(per_minute);
@@ -272,6 +278,11 @@ pub(super) fn advance(
 /// Returns how far the lids are closed, 0..=1, some seconds after the beginning of a blink.
 fn lid(since: f64) -> f32 {
     smooth(since / CLOSE) * (1.0 - smooth((since - CLOSE - CLOSED) / OPEN))
+}
+
+/// Returns `true` if something happens at this rate at all.
+fn is_rate(per_minute: f32) -> bool {
+    per_minute > 0.0 && per_minute.is_finite()
 }
 
 fn smooth(t: f64) -> f32 {

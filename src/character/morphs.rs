@@ -173,6 +173,12 @@ pub(super) fn pose(
                 } else {
                     0
                 };
+                if pose.of_body.is_some() {
+                    // It has been taken off, and its weights are those of the body.
+                    let pose = pose.bypass_change_detection();
+                    pose.of_body = None;
+                    pose.forget();
+                }
                 let made_from = (revision, character.version);
                 let by_hand = expressions.as_ref().is_some_and(Ref::is_changed)
                     || eyes.as_ref().is_some_and(Ref::is_changed);
@@ -229,15 +235,15 @@ pub(super) fn follow_bodies(
             continue;
         };
         let outermost = upward(entity, |entity| Some(links.get(entity).ok()?.0)).last();
-        let Some((of, body)) = outermost.and_then(|body| bodies.get(body).ok()) else {
+        let found = outermost.and_then(|body| Some((body, bodies.get(body).ok()?)));
+        let Some((outermost, (of, body))) = found else {
             continue;
         };
         let Some(of) = assets.get(of.id()) else {
             continue;
         };
-        let versions = (character.version, of.version);
-        let known = pose.of_body.as_ref().map(|(own, body, _)| (*own, *body));
-        let is_new = known != Some(versions);
+        let now = (outermost, character.version, of.version);
+        let is_new = pose.of_body.as_ref().is_none_or(|(known, _)| *known != now);
         if !is_new && !body.is_changed() {
             continue;
         }
@@ -245,9 +251,9 @@ pub(super) fn follow_bodies(
         if is_new {
             let names = morphs.names().iter();
             let found = names.map(|name| of.skeleton.morphs().morph(name)).collect();
-            pose.bypass_change_detection().of_body = Some((versions.0, versions.1, found));
+            pose.bypass_change_detection().of_body = Some((now, found));
         }
-        let found = pose.of_body.as_ref().map_or(&[][..], |(.., found)| found);
+        let found = pose.of_body.as_ref().map_or(&[][..], |(_, found)| found);
         let of_body = |found: &Option<MorphIndex>| found.and_then(|morph| body.weight(morph));
         weights.clear();
         weights.extend(

@@ -38,7 +38,8 @@ impl Plugin for CharacterPlugin {
         }
         app.register_type::<PoseCounts>()
             .init_resource::<PoseCounts>()
-            .init_resource::<pose_state::PoseClock>()
+            .init_resource::<pose_state::FrameNumber>()
+            .init_resource::<pose_state::EventPlaces>()
             .init_resource::<SharedPoses>()
             .init_resource::<DirtyPalettes>();
         systems::configure(app, self.schedule);

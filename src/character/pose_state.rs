@@ -1,5 +1,6 @@
 //! The inputs of a stored pose, and the place of the pose in a frame.
 
+use crate::pose::JointOverride;
 use bevy::{ecs::entity::EntityHashMap, prelude::*};
 use glam::Affine3A;
 
@@ -24,12 +25,25 @@ pub(crate) enum PoseStamp {
 }
 
 impl PoseStamp {
-    /// Returns `true` if a pose with this stamp was made from the layers at a revision.
-    pub(super) fn is_current(self, revision: u64) -> bool {
-        match self {
-            Self::Clips(of) | Self::Overridden(of) | Self::Rigged(of) => of == revision,
-            Self::Never | Self::Shared(_) | Self::Worn => false,
+    /// The stamp of a pose of the clips of this revision, with these overrides.
+    pub(super) fn of(revision: u64, overrides: &[JointOverride]) -> Self {
+        match overrides {
+            [] => Self::Clips(revision),
+            _ => Self::Overridden(revision),
         }
+    }
+
+    /// The revision of the layers that a pose of the character's own was made from.
+    pub(super) fn revision(self) -> Option<u64> {
+        match self {
+            Self::Clips(of) | Self::Overridden(of) | Self::Rigged(of) => Some(of),
+            Self::Never | Self::Shared(_) | Self::Worn => None,
+        }
+    }
+
+    /// The stamp of a pose that a rig has made from one with this stamp.
+    pub(super) fn rigged(self) -> Self {
+        self.revision().map_or(Self::Never, Self::Rigged)
     }
 }
 
@@ -43,14 +57,13 @@ pub(super) enum PoseSource {
     Shared(usize),
 }
 
-/// State of the frame that all characters share.
+/// The number of the frame, for poses that are spread over several of them.
 #[derive(Resource, Debug, Default)]
-pub(super) struct PoseClock {
-    /// Counts frames, for poses that are spread over several of them.
-    pub(super) frame: u32,
-    /// While events are dispatched, before transforms are propagated: the world transforms of their characters.
-    pub(super) places: EntityHashMap<Affine3A>,
-}
+pub(super) struct FrameNumber(pub(super) u32);
+
+/// While events are dispatched, before transforms are propagated: the world transforms of their characters. Empty otherwise.
+#[derive(Resource, Debug, Default)]
+pub(super) struct EventPlaces(pub(super) EntityHashMap<Affine3A>);
 
 /// The way a character was posed when it was last in view.
 #[derive(Component, Clone, Debug, Default)]

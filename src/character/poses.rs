@@ -5,7 +5,7 @@ use super::{
     events::AnimationCallback,
     hierarchy::upward,
     layers::ActiveLayers,
-    pose_state::{PoseClock, PoseSource, PoseStamp, PoseState},
+    pose_state::{EventPlaces, PoseSource, PoseStamp, PoseState},
     sharing::SharedPoses,
     worn::{WornBy, WornJoints},
 };
@@ -26,8 +26,9 @@ use std::mem;
 ///
 /// # Which pose
 ///
-/// The pose is that of the character's controller at its last advance, which happens once per frame
-/// in [`CharacterSystems::Advance`](super::CharacterSystems::Advance):
+/// The pose is that of the character's controller at its last advance, which happens in
+/// [`CharacterSystems::Advance`](super::CharacterSystems::Advance): once per frame, or in each step of the schedule given to
+/// [`MarionettePlugins::new`](crate::MarionettePlugins::new).
 ///
 /// * Before that, it is the pose of the previous frame: the one on screen.
 /// * After that, observers of animation events included, it is the pose of this frame.
@@ -172,7 +173,7 @@ fn socket_transform(
 #[derive(SystemParam)]
 pub(crate) struct Poses<'w, 's> {
     assets: Res<'w, Assets<Character>>,
-    clock: Res<'w, PoseClock>,
+    event_places: Res<'w, EventPlaces>,
     shared: Res<'w, SharedPoses>,
     characters: Query<'w, 's, PoseOf>,
     worn: Query<'w, 's, (&'static WornBy, &'static WornJoints)>,
@@ -292,10 +293,11 @@ impl Poses<'_, '_> {
     /// The world transform of a character, given that of its last propagation.
     fn place(&self, entity: Entity, world: &Affine3A) -> Affine3A {
         // Empty, except while events are dispatched. In all other cases, nothing is hashed.
-        if self.clock.places.is_empty() {
+        let places = &self.event_places.0;
+        if places.is_empty() {
             *world
         } else {
-            self.clock.places.get(&entity).copied().unwrap_or(*world)
+            places.get(&entity).copied().unwrap_or(*world)
         }
     }
 
@@ -321,7 +323,7 @@ impl Poses<'_, '_> {
         let is_valid = |pose: &ModelPose| match pose.stamp {
             PoseStamp::Worn => is_worn,
             PoseStamp::Never => false,
-            stamp => is_posed || stamp.is_current(revision),
+            stamp => is_posed || stamp.revision() == Some(revision),
         };
         let source = match (kept, state.source) {
             (Some(pose), _) if is_valid(pose) => Source::Stored(&pose.joints),
@@ -408,7 +410,7 @@ impl Poses<'_, '_> {
         // The body was posed after it advanced, so the stored copy is up to date.
         if body
             .kept
-            .is_some_and(|pose| pose.stamp.is_current(body.layers.revision()))
+            .is_some_and(|pose| pose.stamp.revision() == Some(body.layers.revision()))
         {
             return None;
         }

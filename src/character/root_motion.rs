@@ -1,7 +1,7 @@
 //! Characters that are carried by their clips.
 
 use super::{CharacterSystems, components::SkinnedCharacter};
-use crate::model::RootDelta;
+use crate::{controller::AnimationController, model::RootDelta};
 use bevy::{ecs::schedule::InternedScheduleLabel, prelude::*};
 use glam::DVec3;
 
@@ -140,7 +140,10 @@ impl RootMotion {
 
 /// Moves the characters that are carried by their clips.
 pub(super) fn apply(
-    mut characters: Query<(&mut Transform, &mut RootMotion), With<SkinnedCharacter>>,
+    mut characters: Query<
+        (&mut Transform, &mut RootMotion),
+        (With<SkinnedCharacter>, With<AnimationController>),
+    >,
 ) {
     for (mut transform, mut motion) in &mut characters {
         if motion.applies && !motion.delta.is_identity() {

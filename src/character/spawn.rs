@@ -218,14 +218,12 @@ pub(super) fn follow_assets(
         } else if has_morphs {
             commands.entity(entity).try_remove::<MorphPose>();
         }
-        let rest = character.rest_bounds();
         *parts = CharacterParts {
             version: Some(character.version),
             shape: character.shape.version,
-            center: rest.map_or(Vec3::ZERO, |rest| rest.center.into()),
-            radius: rest.map_or(0.0, |rest| rest.half_extents.length()),
             ..default()
         };
+        parts.take_size_of(character);
         parts.entities = (0..character.parts.len())
             .map(|part| spawn_part(&mut commands, entity, character, part))
             .collect();
@@ -235,7 +233,7 @@ pub(super) fn follow_assets(
 
 /// Starts a character in the first of its states, unless something plays already. After a reload,
 /// it stays in its present state.
-fn take_up_states(
+pub(super) fn take_up_states(
     entity: Entity,
     character: &Character,
     controller: &mut Mut<AnimationController>,
@@ -243,10 +241,11 @@ fn take_up_states(
     let Some(states) = &character.states else {
         return;
     };
-    match controller.states().machines() {
-        Some(present) if Arc::ptr_eq(present, states) => {}
-        None if controller.tracks().next().is_some() => {}
-        _ => controller.set_states(states, entity.to_bits()),
+    let present = controller.states().machines();
+    let is_known = present.is_some_and(|present| Arc::ptr_eq(present, states));
+    let plays_otherwise = present.is_none() && controller.tracks().next().is_some();
+    if !is_known && !plays_otherwise {
+        controller.set_states(states, entity.to_bits());
     }
 }
 

@@ -34,7 +34,7 @@ pub enum CharacterSystems {
     /// Moves the characters that have [`RootMotion`](struct@RootMotion), unless it only reports.
     RootMotion,
     /// Triggers the animation events of the frame: [`AnimationCallback`], [`AnimationStarted`],
-    /// [`AnimationLooped`], [`AnimationFinished`] and [`CrossFadeFinished`].
+    /// [`AnimationLooped`], [`AnimationFinished`], [`CrossFadeFinished`], and [`StateEntered`].
     Callbacks,
     /// Before culling. Sets each part's `Aabb` from the active clips.
     Bounds,

@@ -30,6 +30,12 @@ pub(super) fn plugin(app: &mut App) {
                 follow_bodies::<With<RigState>>.in_set(SolveStep::Dress),
             )
                 .distributive_run_if(any_with_component::<WornBy>),
+        )
+        .add_systems(
+            PostUpdate,
+            take_off
+                .run_if(any_component_removed::<WornBy>)
+                .in_set(SpawnStep::Parts),
         );
 }
 
@@ -137,6 +143,21 @@ pub(super) fn put_on(
         }
         // A worn character has no place of its own. Its joints are those of the body.
         transform.set_if_neq(Transform::IDENTITY);
+    }
+}
+
+/// Gives characters that have been taken off their own size back.
+fn take_off(
+    mut removed: RemovedComponents<WornBy>,
+    assets: Res<Assets<Character>>,
+    mut characters: Query<(&SkinnedCharacter, &mut CharacterParts), Without<WornBy>>,
+) {
+    for entity in removed.read() {
+        if let Ok((handle, mut parts)) = characters.get_mut(entity)
+            && let Some(character) = assets.get(handle.id())
+        {
+            parts.bypass_change_detection().take_size_of(character);
+        }
     }
 }
 

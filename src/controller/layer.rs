@@ -5,7 +5,7 @@ use super::{
     playhead::{Known, held_phase},
 };
 use crate::model::{BoundBlendSpace, Cycle, Phase, PlaybackMode};
-use std::slice;
+use std::{iter::Enumerate, slice};
 
 /// One clip to blend: where it is, and how it joins the pose.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -46,15 +46,15 @@ impl AnimationController {
         self.layers_before(0.0, clips)
     }
 
-    /// Returns the [layers](Self::layers), with their times as they were some seconds ago if the tracks have played at their
-    /// current speeds since.
+    /// Returns the [layers](Self::layers), with their times as they were some seconds ago; see [`Self::place_ago`].
     pub(crate) fn layers_before<'a, C: Clips + ?Sized>(
         &'a self,
         seconds: f64,
         clips: &'a C,
     ) -> impl Iterator<Item = LayerInfo<'a>> + 'a {
         Layers {
-            tracks: self.tracks.iter(),
+            controller: self,
+            tracks: self.tracks.iter().enumerate(),
             clips,
             ago: seconds,
             rest: None,
@@ -65,7 +65,8 @@ impl AnimationController {
 
 /// Goes through the layers, track by track.
 struct Layers<'a, C: ?Sized> {
-    tracks: slice::Iter<'a, AnimationTrack>,
+    controller: &'a AnimationController,
+    tracks: Enumerate<slice::Iter<'a, AnimationTrack>>,
     clips: &'a C,
     /// Seconds by which the times are earlier.
     ago: f64,
@@ -102,13 +103,19 @@ impl<'a, C: Clips + ?Sized> Iterator for Layers<'a, C> {
                     None => self.rest = None,
                 }
             }
-            let track = self
+            let (at, track) = self
                 .tracks
-                .find(|track| track.enabled && track.share() > 0.0)?;
-            match layer(track, self.ago, self.clips) {
+                .find(|(_, track)| track.enabled && track.share() > 0.0)?;
+            let (controller, ago) = (self.controller, self.ago);
+            // Nearly always now, for which nothing is computed.
+            let place = |length: f64| match ago {
+                0.0 => track.placed_in(length),
+                _ => controller.place_ago(at, ago),
+            };
+            match layer(track, place, self.clips) {
                 Some(layer) => return Some(layer),
                 None => {
-                    self.rest = InSpace::new(track, self.ago, self.clips);
+                    self.rest = InSpace::new(track, place, self.clips);
                     self.spaces += u32::from(self.rest.is_some());
                 }
             }
@@ -118,13 +125,17 @@ impl<'a, C: Clips + ?Sized> Iterator for Layers<'a, C> {
 
 impl<'a> InSpace<'a> {
     #[inline]
-    fn new<C: Clips + ?Sized>(track: &'a AnimationTrack, ago: f64, clips: &'a C) -> Option<Self> {
+    fn new<C: Clips + ?Sized>(
+        track: &'a AnimationTrack,
+        place: impl Fn(f64) -> f64,
+        clips: &'a C,
+    ) -> Option<Self> {
         let (_, space) = track.find_space(clips)?;
         let point = track.rare.steering.shown(space, track.begun());
         let course = track.run.course.as_ref();
         let cycle = course.map_or_else(|| space.cycle(point), |course| course.cycle(point, space));
         let known = Known::of_space(space, track.playback);
-        let phase = place_before(track, known.length, cycle.pace, ago);
+        let phase = place(known.length);
         Some(Self {
             track,
             space,
@@ -169,7 +180,7 @@ impl<'a> InSpace<'a> {
         };
         LayerInfo {
             weight,
-            speed: track.speed * self.cycle.pace * slope,
+            speed: track.own_speed() * self.cycle.pace * slope,
             ..info(track, member.clip, time, clips)
         }
     }
@@ -180,7 +191,7 @@ pub(super) fn shares_in_space<'a, C: Clips + ?Sized>(
     track: &'a AnimationTrack,
     clips: &'a C,
 ) -> impl Iterator<Item = LayerInfo<'a>> {
-    InSpace::new(track, 0.0, clips)
+    InSpace::new(track, |length| track.placed_in(length), clips)
         .into_iter()
         .flat_map(move |all| {
             let weights = all.cycle.weights.into_iter();
@@ -191,7 +202,7 @@ pub(super) fn shares_in_space<'a, C: Clips + ?Sized>(
 #[inline]
 fn layer<'a, C: Clips + ?Sized>(
     track: &'a AnimationTrack,
-    ago: f64,
+    place: impl Fn(f64) -> f64,
     clips: &C,
 ) -> Option<LayerInfo<'a>> {
     if track.run.space.get().is_some() {
@@ -199,8 +210,7 @@ fn layer<'a, C: Clips + ?Sized>(
     }
     let (clip, timing) = track.find(clips)?;
     let known = Known::new(timing, track.playback);
-    let position = place_before(track, known.length, 1.0, ago);
-    Some(info(track, clip, known.place(position), clips))
+    Some(info(track, clip, known.place(place(known.length)), clips))
 }
 
 #[inline]
@@ -215,7 +225,7 @@ fn info<'a, C: Clips + ?Sized>(
         track: track.id(),
         clip,
         time,
-        speed: track.speed,
+        speed: track.own_speed(),
         weight: track.share(),
         set: 0,
         priority: track.priority,
@@ -226,17 +236,5 @@ fn info<'a, C: Clips + ?Sized>(
             BlendMode::Blend
         }),
         base: track.is_base() && !additive,
-    }
-}
-
-/// The position of a track some seconds ago, in a clip or cycle of a length that plays at a pace.
-#[inline]
-fn place_before(track: &AnimationTrack, length: f64, pace: f64, ago: f64) -> f64 {
-    let position = track.placed_in(length);
-    // A speed may be infinite.
-    if ago == 0.0 {
-        position
-    } else {
-        position - ago * track.speed * pace
     }
 }

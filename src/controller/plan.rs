@@ -152,6 +152,24 @@ impl AnimationController {
         self.bounded(at, position)
     }
 
+    /// Returns the position of a track some seconds ago. Before its anchor, it is taken to have moved as it does now.
+    pub(super) fn place_ago(&self, at: usize, seconds: f64) -> f64 {
+        let track = &self.tracks[at];
+        let moment = self.clock.now.minus(Nanos::from_secs(seconds));
+        let anchor = track.anchor.instant();
+        if let Some(lead) = track.run.lead().filter(|_| track.anchor.law.follows()) {
+            let leader = self.tracks[lead.leader].hold(self.place_ago(lead.leader, seconds));
+            track.hold(lead.follow(leader))
+        } else if moment >= anchor.moment {
+            self.place_at(at, moment)
+        } else if self.is_moving(at) {
+            let speed = self.motion_from(at, anchor).speed_after(0.0);
+            track.hold(track.anchor.from - anchor.moment.since(moment) * speed)
+        } else {
+            track.position
+        }
+    }
+
     /// A place between what a track passed last and what it passes next.
     #[inline]
     fn bounded(&self, at: usize, place: f64) -> f64 {

@@ -141,8 +141,6 @@ fn each_concern_can_be_left_out() {
             WeightView::InfluenceCount,
             LookAt::default(),
         ));
-        // Without the plugin, the resource means nothing.
-        world.insert_resource(PoseSharing::Off);
         (0..30).for_each(|_| app.update());
 
         let world = app.world();

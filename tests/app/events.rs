@@ -629,3 +629,118 @@ fn a_character_begins_in_its_first_state_and_reports_those_it_enters() {
     assert_eq!(app.controller(playing).state(), None);
     assert_eq!(app.controller(playing).current(), Some("jump"));
 }
+
+#[test]
+fn observers_of_every_fixed_step_find_their_character_where_it_is_then() {
+    #[derive(Resource, Default)]
+    struct Found(Vec<[Vec3; 2]>);
+    let mut app = TestApp::with_plugin(MarionettePlugins::new(FixedUpdate));
+    let handle = app.add(chain(&clips()), &manifest());
+    let entity = app.spawn(&handle, "walk");
+    app.world().init_resource::<Found>();
+    app.app
+        .add_systems(
+            FixedUpdate,
+            (|mut characters: Query<&mut Transform, With<SkinnedCharacter>>| {
+                for mut transform in &mut characters {
+                    transform.translation.z += 1.0;
+                }
+            })
+            .before(CharacterSystems::Advance),
+        )
+        .add_observer(
+            |step: On<AnimationCallback>,
+             poses: CharacterPoses,
+             transforms: Query<&Transform>,
+             mut found: ResMut<Found>| {
+                let root = poses.joint_transform(step.entity, "root").unwrap();
+                let place = transforms.get(step.entity).unwrap().translation;
+                found.0.push([root.translation(), place]);
+            },
+        );
+    // Both callbacks of several loops in one frame.
+    app.update(3.0);
+    let found = app.world().resource::<Found>();
+    assert!(found.0.len() >= 4);
+    for [root, place] in &found.0 {
+        assert_eq!(root, place);
+    }
+    // After the events, it is where it was drawn.
+    let asked = app
+        .world()
+        .run_system_once(
+            move |poses: CharacterPoses, worlds: Query<&GlobalTransform>| {
+                let root = poses.joint_transform(entity, "root").unwrap();
+                [
+                    root.translation(),
+                    worlds.get(entity).unwrap().translation(),
+                ]
+            },
+        )
+        .unwrap();
+    assert_eq!(asked[0], asked[1]);
+}
+
+#[test]
+fn what_stands_still_has_not_moved_at_a_callback_either() {
+    #[derive(Resource, Default)]
+    struct Hands(Vec<[Vec3; 2]>);
+    // Paused, finished, and at a speed that counts as 0.
+    let stop: [fn(&mut AnimationTrack); 3] = [
+        |track| track.paused = true,
+        |track| track.playback = Some(PlaybackMode::Once),
+        |track| track.speed = f64::INFINITY,
+    ];
+    for stop in stop {
+        let (mut app, _, entity) = TestApp::playing("walk");
+        app.world().init_resource::<Hands>();
+        app.app.add_observer(
+            |step: On<AnimationCallback>, poses: CharacterPoses, mut hands: ResMut<Hands>| {
+                let now = poses.joint_transform(step.entity, "hand");
+                let then = poses.joint_transform_at(&step, "hand");
+                hands
+                    .0
+                    .push([now, then].map(|place| place.unwrap().translation()));
+            },
+        );
+        // It has its callback in the middle of a long frame, and doesn't show.
+        app.update(0.0);
+        let mut walk = app.controller(entity);
+        walk.tracks_mut().for_each(|track| track.weight = 0.0);
+        let mut held = AnimationTrack::new("idle");
+        held.seek(3.5);
+        let held = walk.add_track(held);
+        app.update(0.6);
+        stop(app.controller(entity).track_mut(held).unwrap());
+        app.update(0.0);
+        app.world().resource_mut::<Hands>().0.clear();
+        app.update(0.4);
+        let hands = &app.world().resource::<Hands>().0;
+        assert!(!hands.is_empty());
+        for [now, then] in hands {
+            assert_eq!(now, then);
+        }
+    }
+}
+
+#[test]
+fn a_controller_that_is_replaced_takes_up_the_characters_states() {
+    let clips = [
+        timing("idle", 1.0, PlaybackMode::Loop, &[]),
+        timing("jump", 0.5, PlaybackMode::Once, &[]),
+    ];
+    let mut app = TestApp::new();
+    let handle = app.add(chain(&clips), &with_ground_and_jump());
+    let entity = app.spawn_with(&handle, AnimationController::default());
+    app.update(0.1);
+    app.update(0.1);
+    assert_eq!(app.controller(entity).state(), Some("ground"));
+    *app.controller(entity) = AnimationController::default();
+    app.update(0.1);
+    assert_eq!(app.controller(entity).state(), Some("ground"));
+    assert!(app.controller(entity).current().is_some());
+    // One that plays something of its own is left alone.
+    *app.controller(entity) = AnimationController::playing("jump");
+    app.update(0.1);
+    assert_eq!(app.controller(entity).state(), None);
+}

@@ -7,7 +7,7 @@ use super::{
 use bevy::{camera::visibility::ViewVisibility, mesh::morph::MeshMorphWeights, prelude::*};
 use bevy_marionette::{
     asset::Character,
-    character::{CharacterParts, Expressions, IdleEyes, MorphPose},
+    character::{CharacterParts, Expressions, IdleEyes, MorphPose, WornBy},
     internals::model::{MorphDelta, MorphFrames, MorphTarget},
     model::{Model, Morphs, PlaybackMode, Viseme},
     prelude::*,
@@ -229,4 +229,55 @@ fn speech_is_a_clip() {
     app.update(0.25);
     let open = weights(&mut app, entity)[3];
     assert!((open - 0.5).abs() < 1e-6, "{open}");
+}
+
+#[test]
+fn a_worn_face_has_the_weights_of_whoever_wears_it() {
+    let mut app = TestApp::new();
+    let handle = app.add(face(), &manifest());
+    let [smiling, neutral, beard] = [(); 3].map(|()| app.spawn(&handle, ""));
+    let mut face = Expressions::default();
+    face.set("happy", 1.0);
+    app.world().entity_mut(smiling).insert(face);
+    // Weights are kept without a renderer where there are expressions.
+    for entity in [neutral, beard] {
+        app.world()
+            .entity_mut(entity)
+            .insert(Expressions::default());
+    }
+    app.update(0.1);
+    app.world().entity_mut(beard).insert(WornBy(smiling));
+    app.update(0.1);
+    assert_eq!(weights(&mut app, beard)[0], 1.0);
+    // Another body of the same asset.
+    app.world().entity_mut(beard).insert(WornBy(neutral));
+    app.update(0.1);
+    assert_eq!(weights(&mut app, beard)[0], 0.0);
+    app.world().entity_mut(beard).insert(WornBy(smiling));
+    app.update(0.1);
+    assert_eq!(weights(&mut app, beard)[0], 1.0);
+    // Taken off, it has its own again, and put on, those of the body.
+    app.world().entity_mut(beard).remove::<(WornBy, ChildOf)>();
+    app.update(0.1);
+    assert_eq!(weights(&mut app, beard)[0], 0.0);
+    app.world().entity_mut(beard).insert(WornBy(smiling));
+    app.update(0.1);
+    assert_eq!(weights(&mut app, beard)[0], 1.0);
+}
+
+#[test]
+fn an_expression_that_is_set_again_and_again_is_missed_once() {
+    let (mut app, entity) = talking();
+    app.world()
+        .entity_mut(entity)
+        .insert(Expressions::default());
+    for _ in 0..5 {
+        let mut face = app.world().get_mut::<Expressions>(entity).unwrap();
+        face.set("smirk of a typo", 1.0);
+        app.update(0.1);
+        let mut face = app.world().get_mut::<Expressions>(entity).unwrap();
+        face.release("smirk of a typo", Duration::ZERO);
+        app.update(0.1);
+    }
+    assert_eq!(logged("smirk of a typo").len(), 1);
 }

@@ -197,7 +197,7 @@ fn a_range_that_is_cut_short_ends_before_anything_else_begins() {
     app.update(0.1);
     assert_eq!(ranges(&mut app), [(CallbackKind::End, "open".into())]);
     assert!(app.controller(entity).range("open").is_none());
-    // In a step of many rounds, each begin has its end.
+    // In a step of many loops, each begin has its end.
     app.controller(entity).play("walk");
     app.update(5.0);
     let all = ranges(&mut app);

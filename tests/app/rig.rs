@@ -1,10 +1,11 @@
 //! Rigs act in the same frame, whatever their goals hang from.
 
 use super::{messages::assert_messages, support::*};
-use bevy::{ecs::system::RunSystemOnce, prelude::*};
+use bevy::{camera::primitives::Aabb, ecs::system::RunSystemOnce, prelude::*};
 use bevy_marionette::{
     character::{
-        CharacterPoses, GoalLimb, IkGoals, IkLimb, IkWeight, LookAt, ModelPose, Teleported,
+        CharacterPoses, CharacterRigPlugin, GoalLimb, IkGoals, IkLimb, IkWeight, LookAt, ModelPose,
+        Teleported,
     },
     import::{GoalEntry, LookAtEntry, Manifest},
     model::Model,
@@ -467,6 +468,51 @@ fn what_hangs_from_a_rig_follows_in_the_same_frame_and_its_pose_can_be_asked_for
         });
         assert!(asked.unwrap().distance(place) < 1e-3);
     }
+    // It stays there in frames in which nothing moves.
+    let before = goal_at(&mut app, ring);
+    (0..3).for_each(|_| app.update(0.0));
+    assert_eq!(goal_at(&mut app, ring), before);
+}
+
+#[test]
+fn a_weight_that_is_no_number_is_ignored() {
+    let mut weight = IkWeight::default();
+    weight.fade_to(0.5, Duration::ZERO);
+    weight.fade_to(f32::NAN, Duration::from_secs(1));
+    weight.fade_to(f32::INFINITY, Duration::ZERO);
+    assert_eq!(weight.weight, 0.5);
+}
+
+#[test]
+fn without_the_plugin_for_rigs_boxes_follow_the_clips() {
+    let mut app = TestApp::new();
+    app.app = {
+        let mut app = App::new();
+        app.add_plugins((
+            MinimalPlugins,
+            AssetPlugin::default(),
+            TransformPlugin,
+            MarionettePlugins::default()
+                .build()
+                .disable::<CharacterRigPlugin>(),
+        ));
+        app
+    };
+    let handle = app.add(chain(&clips()), &manifest());
+    let entity = app.spawn(&handle, "idle");
+    app.world()
+        .entity_mut(entity)
+        .insert((LookAt::default(), ModelPose::default()));
+    let end = |app: &mut TestApp| {
+        (0..2).for_each(|_| app.app.update());
+        let part = app.parts(entity)[0];
+        app.world().get::<Aabb>(part).unwrap().max().x
+    };
+    let still = end(&mut app);
+    app.controller(entity).play("walk");
+    let walking = end(&mut app);
+    // The hand goes four meters far in `idle`, and one in `walk`.
+    assert!(still > 3.9 && walking < 2.0, "{still} {walking}");
 }
 
 #[test]

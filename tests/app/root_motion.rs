@@ -165,3 +165,25 @@ fn a_callback_finds_its_joint_where_the_character_was_then() {
         assert!(a.distance(*b) < 1e-3, "{a} is not {b}");
     }
 }
+
+#[test]
+fn a_character_stands_still_while_its_next_asset_loads_and_without_a_controller() {
+    let (mut app, entity) = walker(TestApp::new(), Some(RootMotion::default()));
+    app.update(0.4);
+    let there = place(&mut app, entity);
+    assert_ne!(there, start());
+    let walking = app.world().get::<SkinnedCharacter>(entity).unwrap().clone();
+    let never = SkinnedCharacter(app.server().load("never.glb"));
+    app.world().entity_mut(entity).insert(never);
+    (0..3).for_each(|_| app.update(0.1));
+    assert_eq!(place(&mut app, entity), there);
+    app.world().entity_mut(entity).insert(walking);
+    app.update(0.1);
+    let on = place(&mut app, entity);
+    assert_ne!(on, there);
+    app.world()
+        .entity_mut(entity)
+        .remove::<AnimationController>();
+    (0..3).for_each(|_| app.update(0.1));
+    assert_eq!(place(&mut app, entity), on);
+}

@@ -3,7 +3,7 @@
 use super::support::*;
 use bevy::prelude::*;
 use bevy_marionette::{
-    character::{ModelPose, SpringBones, SpringGravity, Teleported},
+    character::{ModelPose, PoseSharing, SpringBones, SpringGravity, Teleported},
     import::{Manifest, SpringEntry},
     model::Model,
     rig::{RigState, Wind},
@@ -157,4 +157,18 @@ fn a_restored_state_swings_on_with_the_same_bits() {
         &still,
         "paused"
     );
+}
+
+#[test]
+fn springs_swing_as_soon_as_poses_are_not_shared_anymore() {
+    let mut app = TestApp::new();
+    app.world().insert_resource(PoseSharing::Lossless);
+    let (model, manifest) = swinging();
+    let handle = app.add(model, &manifest);
+    let entity = app.spawn(&handle, "");
+    (0..3).for_each(|_| app.update(0.01));
+    assert!(app.world().get::<RigState>(entity).is_none());
+    app.world().insert_resource(PoseSharing::Off);
+    (0..2).for_each(|_| app.update(0.01));
+    assert!(app.world().get::<RigState>(entity).is_some());
 }

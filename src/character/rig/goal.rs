@@ -206,8 +206,11 @@ impl IkWeight {
         }
     }
 
-    /// Fades to another weight over a time.
+    /// Fades to a weight, 0..=1, over a time from now; zero sets it at once. A weight that is not finite is ignored.
     pub fn fade_to(&mut self, target: f32, time: Duration) {
+        if !target.is_finite() {
+            return;
+        }
         let seconds = time.as_secs_f32();
         // At this rate, the fade ends in time wherever the weight is now.
         self.target = target;

@@ -42,6 +42,7 @@ use super::{
     components::{CharacterParts, ModelPose},
     evaluate,
     pose_state::RigsAct,
+    sharing::PoseSharing,
     systems::{EarlyStep, SolveStep, SpawnStep},
 };
 use crate::{
@@ -89,7 +90,8 @@ impl Plugin for CharacterRigPlugin {
                 springs::add_springs
                     .run_if(
                         any_match_filter::<Or<(Changed<CharacterParts>, Changed<SpringBones>)>>
-                            .or_else(on_message::<AssetEvent<Character>>),
+                            .or_else(on_message::<AssetEvent<Character>>)
+                            .or_else(resource_exists_and_changed::<PoseSharing>),
                     )
                     .in_set(SpawnStep::Looks),
                 pose::pose_clips

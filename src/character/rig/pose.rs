@@ -26,9 +26,7 @@ pub(in crate::character) struct RigPose {
     pub(super) joints: Vec<Affine3A>,
     pub(super) facts: PoseFacts,
     /// The inputs it was made from.
-    stamp: PoseStamp,
-    /// The revision of the layers it was made from.
-    pub(super) revision: u64,
+    pub(super) stamp: PoseStamp,
     /// `true` if the rig has acted in this frame.
     pub(super) is_solved: bool,
 }
@@ -92,10 +90,7 @@ pub(in crate::character) fn pose_clips(
                 evaluate(&mut pose, layers, character, overrides, is_changed, thread);
                 return;
             }
-            let stamp = match overrides {
-                [] => PoseStamp::Clips(layers.revision()),
-                _ => PoseStamp::Overridden(layers.revision()),
-            };
+            let stamp = PoseStamp::of(layers.revision(), overrides);
             let is_current = rig.stamp == stamp && rig.joints.len() == character.skeleton.len();
             if is_current && !is_changed && (rig.facts.is_up_to_date() || !carries) {
                 return;
@@ -112,7 +107,7 @@ pub(in crate::character) fn pose_clips(
                 rig.joints.extend_from_slice(pose.model);
                 rig.facts = pose.facts().clone();
             });
-            (rig.stamp, rig.revision) = (stamp, layers.revision());
+            rig.stamp = stamp;
             // Until the rig has acted, `CharacterPoses` evaluates the clips with these.
             let pose = pose.bypass_change_detection();
             pose.overrides.clear();

@@ -5,7 +5,6 @@ use super::{
         attachments::{AtSocket, Attachments, ResolvedSocket, transform_of},
         components::{CharacterParts, ModelPose, SkinnedCharacter, Teleported},
         detail::Detail,
-        pose_state::PoseStamp,
         tape_head::TapeHead,
         threads::batches,
         worn::WornBy,
@@ -342,7 +341,7 @@ impl Surroundings<'_, '_> {
             rig.pose.joints.clear();
             rig.pose.joints.extend_from_slice(thread.pose.model());
         }
-        rig.pose.bypass_change_detection().stamp = PoseStamp::Rigged(rig.start.revision);
+        rig.pose.bypass_change_detection().stamp = rig.start.stamp.rigged();
     }
 }
 
@@ -350,12 +349,10 @@ fn rotation_of(place: &Affine3A) -> Quat {
     place.to_scale_rotation_translation().1
 }
 
-/// Sets the transforms of things attached to characters with a rig, and to worn characters.
+/// Sets the transforms of things attached to characters with a rig, and to worn characters. In each frame, because those of a rig
+/// have been set from the pose before it by now.
 pub(in crate::character) fn attach(
-    rigs: Query<
-        (&ModelPose, &Attachments),
-        (Or<(With<RigState>, With<WornBy>)>, Changed<ModelPose>),
-    >,
+    rigs: Query<(&ModelPose, &Attachments), Or<(With<RigState>, With<WornBy>)>>,
     mut attached: Query<(&AtSocket, &ResolvedSocket, &mut Transform)>,
 ) {
     for (pose, attachments) in &rigs {

@@ -28,8 +28,8 @@ use bevy::prelude::*;
 #[derive(Component, Clone, Copy, Debug, PartialEq, Reflect)]
 #[reflect(Component, Clone, Default, PartialEq)]
 pub struct SpringBones {
-    /// The share of their rotation that joints get, 0..=1. Set to 0 later, it hides springs that swing, so that they can be faded
-    /// in again; they cost as much as before.
+    /// The share of the swing that joints show, 0..=1. At 0, springs that swing keep swinging unseen, at full cost, so that they
+    /// can be faded in again.
     pub weight: f32,
 }
 
@@ -60,12 +60,12 @@ impl Default for SpringGravity {
 
 /// Gives a rig to characters whose asset has springs.
 ///
-/// Only runs in frames in which there are asset events, new parts or changed springs.
+/// Only runs in frames in which there are asset events, new parts, changed springs, or sharing is switched.
 pub(in crate::character) fn add_springs(
     mut commands: Commands,
     mut events: MessageReader<AssetEvent<Character>>,
     assets: Res<Assets<Character>>,
-    sharing: Res<PoseSharing>,
+    sharing: Option<Res<PoseSharing>>,
     characters: Query<
         (
             Entity,
@@ -81,7 +81,9 @@ pub(in crate::character) fn add_springs(
     >,
 ) {
     // Read even if nothing comes of them, so that they don't count again in the next frame.
-    let any = events.read().count() > 0;
+    let any =
+        events.read().count() > 0 || sharing.as_ref().is_some_and(|sharing| sharing.is_changed());
+    let is_off = sharing.is_none_or(|sharing| *sharing == PoseSharing::Off);
     let has_springs = |handle: &SkinnedCharacter| {
         assets
             .get(handle.id())
@@ -96,7 +98,7 @@ pub(in crate::character) fn add_springs(
         }
         let is_wanted = match springs {
             Some(springs) => springs.weight > 0.0,
-            None => *sharing == PoseSharing::Off,
+            None => is_off,
         };
         if is_wanted && has_springs(handle) {
             commands

@@ -63,3 +63,25 @@ fn a_blink_covers_what_clips_do_and_a_glance_adds_to_it() {
     };
     assert_eq!(out, [half(0), half(1), MorphOverride::add(2, 0.25)]);
 }
+
+#[test]
+fn eyes_that_stop_to_glance_come_back_to_the_center() {
+    let mut eyes = IdleEyes::new(5);
+    while eyes.gaze() == Vec2::ZERO {
+        eyes.advance(1.0 / 60.0);
+    }
+    let mut aside = eyes.clone();
+    for _ in 0..30 {
+        aside.advance(1.0 / 60.0);
+    }
+    assert_ne!(aside.gaze(), Vec2::ZERO, "it looks aside for a while");
+    // In the middle of the turn, and at its end.
+    for mut eyes in [eyes, aside] {
+        eyes.glances = 0.0;
+        let before = eyes.gaze();
+        eyes.advance(1e-3);
+        assert!(eyes.gaze().distance(before) < 0.1, "it doesn't jump");
+        (0..60).for_each(|_| _ = eyes.advance(1.0 / 60.0));
+        assert_eq!(eyes.gaze(), Vec2::ZERO);
+    }
+}
