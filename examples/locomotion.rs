@@ -2,7 +2,7 @@
 //!
 //! Speed and turn are the parameters of one blend space, `locomotion`, which her manifest makes of seven clips: two of them
 //! mirror images of others. Root motion carries her, so the example only sets the parameters. The jump, and the way back,
-//! are switches: the new clip starts at once, and what it differs by dies out. Her cheer is borrowed from a rig with other
+//! are switches: the new clip starts at once, and the offset from the old pose decays. Her cheer is borrowed from a rig with other
 //! names and proportions. Hold R to go back in time, and let go to walk on from there.
 //!
 //! Without input, she follows a path of her own.

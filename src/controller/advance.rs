@@ -239,7 +239,8 @@ impl AnimationController {
         let stopped = self.clock.now == end;
         self.go_to(end, clips, step.root.as_deref_mut());
         if self.end_flood(&mut step) || stopped {
-            // What is left for the next advance is due as soon as time goes on.
+            // What is left for the next advance is due as soon as time goes on. At the end of a step, `next_happening` leaves out
+            // what begins only then, so it is asked as if the step went on.
             step.end = Nanos::MAX;
             next = self.next_happening(&step);
         }
@@ -256,7 +257,7 @@ impl AnimationController {
                 first = Some((time, happening));
             }
         };
-        // What has come to the end of its round goes on when it is known what follows.
+        // What has come to the end of its loop goes on when it is known what follows.
         let waits = |id: TrackId| {
             step.arrived
                 .is_some_and(|(track, follows)| track == id && follows == Follows::Clip)
@@ -308,11 +309,13 @@ impl AnimationController {
                 step.arrived = None;
                 match follows {
                     Follows::Clip if self.may_follow(step) => self.switch_clip(step),
+                    // Too many: it stays for the next advance.
                     Follows::Clip => {}
                     Follows::FadeOut => self.fade_out_overlay(track),
                 }
             }
             Happening::States if self.may_follow(step) => self.enter_states(step),
+            // Too many, as above.
             Happening::States => {}
             Happening::ScheduledChange => {
                 self.agenda.ranges = Reach::Unknown;
@@ -323,6 +326,7 @@ impl AnimationController {
                 self.drop_ended_switches();
             }
             Happening::Fade => self.settle_fades(step),
+            // `settle` gives the lead to whom it belongs.
             Happening::Lead => {}
             Happening::Ranges => {
                 self.settle_ranges(step);

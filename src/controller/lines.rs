@@ -108,7 +108,7 @@ impl AnimationController {
             }
         };
         if track.run.muted {
-            // Only its end has consequences, or the end of a round that something follows.
+            // Only its end has consequences, or the end of a loop that something follows.
             let ends = |known: &Known| known.plays_once() || self.is_followed(at);
             let end = track
                 .known
@@ -214,7 +214,7 @@ impl Line<'_> {
             return None;
         }
         let place = self.place(from);
-        let n = self.round(place)?;
+        let n = self.loop_of(place)?;
         let mut search = Search {
             line: self,
             forward,
@@ -235,18 +235,18 @@ impl Line<'_> {
         if self.own.is_empty() && self.added.is_empty() {
             return search.position();
         }
-        // A place is known from a phase only up to rounding, and a range of a ping-pong clip reaches into the next round.
+        // A place is known from a phase only up to rounding, and a range of a ping-pong clip reaches into the next loop.
         let (first, last) = match (self.member, self.known.playback) {
             (Some(_), _) => (-1, 2),
             (None, PlaybackMode::PingPong) => (-1, 1),
             _ => (0, 1),
         };
-        let rounds = if self.known.period() > 0.0 {
+        let loops = if self.known.period() > 0.0 {
             first..=last
         } else {
             0..=0
         };
-        for step in rounds {
+        for step in loops {
             let n = n + f64::from(if forward { step } else { -step });
             let own = self.own.iter().map(|key| key.span(length));
             for (time, until) in own.chain(self.added.iter().map(AddedKey::span)) {
@@ -265,7 +265,7 @@ impl Line<'_> {
                     }
                 }
             }
-            // The rounds after this one begin where it ends, but for the ranges of a ping-pong clip.
+            // The loops after this one begin where it ends, but for the ranges of a ping-pong clip.
             let end = if forward { n + 1.0 } else { n } * self.known.period();
             if self.known.playback != PlaybackMode::PingPong && search.is_before(end) {
                 break;

@@ -1,6 +1,6 @@
-//! Marks on a track's way: callback keys, the ends of ranges, and the ends of rounds.
+//! Marks on a track's way: callback keys, the ends of ranges, and the ends of loops.
 //!
-//! Positions are unwrapped: they continue through the rounds of a loop, so a key `k` of a clip of length P is a row of fixed
+//! Positions are unwrapped: they go on from loop to loop, so a key `k` of a clip of length P is a row of fixed
 //! numbers, `k + n·P`. A track has passed those up to its anchor, and the next one is the least beyond it:
 //!
 //! ```text
@@ -10,8 +10,8 @@
 //!                 anchor ▲     next ▲
 //! ```
 //!
-//! Numbers that mean the same place are computed by the same expression, so places are compared exactly: the end of round n
-//! and the start of round n + 1 are both `(n + 1)·P`, and no key of round n lies beyond it.
+//! Numbers that mean the same place are computed by the same expression, so places are compared exactly: the end of loop n
+//! and the start of loop n + 1 are both `(n + 1)·P`, and no key of loop n lies beyond it.
 //!
 //! In a blend space, a position is a phase, and the keys of its clips lie at the phases at which the clips pass them.
 
@@ -59,8 +59,8 @@ pub(super) struct Line<'a> {
 pub(super) enum Mark {
     /// A plain key, at a time in the clip.
     Key(KeyRef, f64),
-    /// The start of a round of a loop, or of a there-and-back of a ping-pong clip.
-    Round,
+    /// The start of a loop; of a ping-pong clip, which goes there and back in each.
+    Loop,
     /// An end of a range.
     Range(Range),
     /// The end of a clip that plays once.
@@ -85,7 +85,7 @@ pub(super) enum Crossing {
     None,
     Enters,
     Leaves,
-    /// It is left at the end of a round, and entered again.
+    /// It is left at the end of a loop, and entered again.
     LeavesAndEnters,
     /// It has no length.
     Flashes,
@@ -140,8 +140,8 @@ impl<'a> Line<'a> {
         })
     }
 
-    /// The round that a place is in: the last that starts at or before it. `None` beyond what numbers can tell apart.
-    pub(super) fn round(&self, place: f64) -> Option<f64> {
+    /// The loop that a place is in: the last that starts at or before it. `None` beyond what numbers can tell apart.
+    pub(super) fn loop_of(&self, place: f64) -> Option<f64> {
         let period = self.known.period();
         if period <= 0.0 {
             return Some(0.0);
@@ -155,7 +155,7 @@ impl<'a> Line<'a> {
         (n.abs() < (1_u64 << 52) as f64).then_some(n)
     }
 
-    /// The places of a key in a round: on the way there, and back.
+    /// The places of a key in a loop: on the way there, and back.
     pub(super) fn places(&self, n: f64, time: f64) -> [Option<f64>; 2] {
         let (length, period) = (self.known.length, self.known.period());
         let (base, next) = (n * period, (n + 1.0) * period);
@@ -184,7 +184,7 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// The intervals of a range in a round. Where a ping-pong clip turns around inside, it does not leave; one that is in the
+    /// The intervals of a range in a loop. Where a ping-pong clip turns around inside, it does not leave; one that is in the
     /// whole of it never does.
     pub(super) fn intervals(&self, n: f64, begin: f64, end: f64) -> [Option<[f64; 2]>; 2] {
         let (length, next) = (self.known.length, (n + 1.0) * self.known.period());
@@ -216,26 +216,26 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// The rounds around a place that something near it may be in.
+    /// The loops around a place that something near it may be in.
     fn near(&self, n: f64) -> impl DoubleEndedIterator<Item = f64> + use<> {
-        let rounds = match (self.known.playback, self.member) {
+        let loops = match (self.known.playback, self.member) {
             (PlaybackMode::Once, _) => 0..=0,
             (_, None) => -1..=1,
             // A place is known from a phase only up to rounding.
             _ => -2..=2,
         };
-        rounds.map(move |more| n + f64::from(more))
+        loops.map(move |more| n + f64::from(more))
     }
 
-    /// The intervals of a range that something near a place of a round may be in.
+    /// The intervals of a range that something near a place of a loop may be in.
     fn intervals_near(
         &self,
-        round: f64,
+        nth: f64,
         begin: f64,
         end: f64,
     ) -> impl Iterator<Item = [f64; 2]> + '_ {
         let intervals = move |n| self.intervals(n, begin, end);
-        self.near(round).flat_map(intervals).flatten()
+        self.near(nth).flat_map(intervals).flatten()
     }
 
     /// Returns the distance within which two places count as one: a place that was computed by way of a phase, or of the
@@ -246,61 +246,61 @@ impl<'a> Line<'a> {
 
     /// Calls `sink` for everything but ranges at a position, in the order in which it is passed.
     ///
-    /// A round begins before its keys, and backwards after them.
+    /// A loop begins before its keys, and backwards after them.
     pub(super) fn at(&self, position: f64, forward: bool, mut sink: impl FnMut(Mark)) {
-        let Some(round) = self.round(self.place(position)) else {
+        let Some(nth) = self.loop_of(self.place(position)) else {
             return;
         };
-        let mut rounds = self.near(round);
+        let mut loops = self.near(nth);
         while let Some(n) = if forward {
-            rounds.next()
+            loops.next()
         } else {
-            rounds.next_back()
+            loops.next_back()
         } {
-            // Only at the end of a round is a place in two of them.
-            if self.member.is_none() && n != round && round * self.known.period() != position {
+            // Only at the end of a loop is a place in two of them.
+            if self.member.is_none() && n != nth && nth * self.known.period() != position {
                 continue;
             }
             let begins = self.member.is_none()
                 && self.known.period() > 0.0
                 && n * self.known.period() == position;
             if forward && begins {
-                sink(Mark::Round);
+                sink(Mark::Loop);
             }
             self.keys_at(n, position, forward, &mut sink);
             if !forward && begins {
-                sink(Mark::Round);
+                sink(Mark::Loop);
             }
         }
     }
 
-    /// Calls `sink` for every plain key that a track fires as it begins at a position: those of the round that it enters.
+    /// Calls `sink` for every plain key that a track fires as it begins at a position: those of the loop that it enters.
     pub(super) fn at_start(&self, position: f64, forward: bool, mut sink: impl FnMut(Mark)) {
         if self.known.length <= 0.0 {
             return self.plain().for_each(|key| sink(Mark::of(key)));
         }
-        let Some(round) = self.round(self.place(position)) else {
+        let Some(nth) = self.loop_of(self.place(position)) else {
             return;
         };
         let at_boundary =
-            self.known.period() > 0.0 && self.coordinate(round * self.known.period()) == position;
+            self.known.period() > 0.0 && self.coordinate(nth * self.known.period()) == position;
         if forward || !at_boundary {
-            return self.keys_at(round, position, forward, &mut sink);
+            return self.keys_at(nth, position, forward, &mut sink);
         }
         // A clip that begins at its start fires the keys there, in whichever direction it leaves.
-        if round == 0.0 || self.known.playback == PlaybackMode::PingPong {
+        if nth == 0.0 || self.known.playback == PlaybackMode::PingPong {
             self.plain()
                 .filter(|key| key.time <= 0.0)
                 .for_each(|key| sink(Mark::of(key)));
         }
-        self.keys_at(round - 1.0, position, forward, &mut sink);
+        self.keys_at(nth - 1.0, position, forward, &mut sink);
     }
 
     fn plain(&self) -> impl DoubleEndedIterator<Item = Key<'a>> + use<'a> {
         self.keys().filter(|key| key.until.is_none())
     }
 
-    /// Calls `sink` for every plain key of a round at a position.
+    /// Calls `sink` for every plain key of a loop at a position.
     fn keys_at(&self, n: f64, position: f64, forward: bool, sink: &mut impl FnMut(Mark)) {
         // The places on the way there, and those on the way back in the reverse order.
         let (first, then) = if forward { (0, 1) } else { (1, 0) };
@@ -316,12 +316,12 @@ impl<'a> Line<'a> {
 
     /// Returns the way in which a track crosses a range as it passes a position.
     pub(super) fn crossing(&self, begin: f64, end: f64, position: f64, forward: bool) -> Crossing {
-        let Some(round) = self.round(self.place(position)) else {
+        let Some(nth) = self.loop_of(self.place(position)) else {
             return Crossing::None;
         };
         let is_here = |place: f64| self.coordinate(place) == position;
         let (mut enters, mut leaves) = (false, false);
-        for [low, high] in self.intervals_near(round, begin, end) {
+        for [low, high] in self.intervals_near(nth, begin, end) {
             let (first, last) = if forward { (low, high) } else { (high, low) };
             if is_here(first) && is_here(last) {
                 return Crossing::Flashes;
@@ -347,12 +347,12 @@ impl<'a> Line<'a> {
         direction: Option<bool>,
     ) -> Option<bool> {
         let place = self.place(position);
-        let Some(round) = self.round(place) else {
+        let Some(nth) = self.loop_of(place) else {
             return Some(false);
         };
         let near = self.near_to(place);
         let mut at_end = false;
-        for [low, high] in self.intervals_near(round, begin, end) {
+        for [low, high] in self.intervals_near(nth, begin, end) {
             let (is_low, is_high) = ((place - low).abs() <= near, (place - high).abs() <= near);
             match direction {
                 _ if is_low && is_high => {}

@@ -122,7 +122,7 @@ pub struct AnimationController {
     /// including fades and scheduled changes. A scale that is negative or not finite counts as 0; to play backwards, use a
     /// negative [speed](Self::set_speed).
     pub time_scale: f64,
-    /// The most callbacks, and rounds of each track, that are reported in one advance;
+    /// The most callbacks of all tracks together, and the most loops of each track, that one advance reports;
     /// [`DEFAULT_CALLBACK_LIMIT`](Self::DEFAULT_CALLBACK_LIMIT) by default. The rest are dropped, which is
     /// [reported](PlaybackEvent::TooManyCallbacks) once per track.
     pub callback_limit: usize,
@@ -291,7 +291,7 @@ impl AnimationController {
 /// # Clock
 impl AnimationController {
     /// The most callbacks that fire in one advance, unless [set otherwise](#structfield.callback_limit). Whatever the limit, no
-    /// more than a million keys and rounds are passed in one advance.
+    /// more than a million keys and loops are passed in one advance.
     pub const DEFAULT_CALLBACK_LIMIT: usize = 1024;
 
     /// Returns global time: the seconds played since the start, or since [`reset_time`](TimelineMut::reset_time).

@@ -1,4 +1,4 @@
-//! Keys, rounds, and ranges that tracks pass, and the events that report them.
+//! Keys, loops, and ranges that tracks pass, and the events that report them.
 
 use super::{
     AnimationController, AnimationName, CallbackKind, Clips, FiredCallback, KeyRef, PlaybackEvent,
@@ -13,7 +13,7 @@ use crate::{
 };
 use std::mem;
 
-/// The most keys, rounds and ends of ranges that tracks pass in one advance, whatever the limit of callbacks. A thousandth of a
+/// The most keys, loops and ends of ranges that tracks pass in one advance, whatever the limit of callbacks. A thousandth of a
 /// second of a clip could have billions.
 const MOST_PASSED: usize = 1 << 20;
 
@@ -53,7 +53,7 @@ impl AnimationController {
             let position = track.anchor.from;
             let mut collect =
                 |line: Line| line.collect(position, forward, track.share_at(&line, now), passed);
-            // A round begins before its keys, and backwards after them.
+            // A loop begins before its keys, and backwards after them.
             if forward {
                 track.each_line(callbacks, clips, collect);
             } else {
@@ -107,7 +107,7 @@ impl AnimationController {
             self.note_for_states(at, &passed, step.clips);
             match passed.mark {
                 Mark::Key(key, time) => self.fire(at, &passed, key, time, step),
-                Mark::Round => self.report_round(at, step),
+                Mark::Loop => self.report_loop(at, step),
                 Mark::Range(range) => self.cross(at, &passed, range, step),
                 Mark::End => {
                     let (track, clip, space, time) = self.played(at);
@@ -142,14 +142,14 @@ impl AnimationController {
         }
     }
 
-    /// Notes that the clip of a track has come to the end of its round.
+    /// Notes that the clip of a track has come to the end of its loop.
     fn arrive(&self, at: usize, step: &mut Step) {
         if self.is_followed(at) {
             step.arrived = Some((self.tracks[at].id, Follows::Clip));
         }
     }
 
-    fn report_round(&mut self, at: usize, step: &mut Step) {
+    fn report_loop(&mut self, at: usize, step: &mut Step) {
         self.arrive(at, step);
         if self.tracks[at].run.muted {
             return;

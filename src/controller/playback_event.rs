@@ -39,7 +39,7 @@ pub enum PlaybackEvent {
         /// Seconds of global time at which it happened.
         time: f64,
     },
-    /// A looping clip began another round, or a ping-pong clip was back at its start.
+    /// A looping clip began another loop, or a ping-pong clip came back to its start.
     Looped {
         /// The track.
         track: TrackId,
@@ -113,7 +113,7 @@ pub enum PlaybackEvent {
         /// Seconds of global time at which it happened.
         time: f64,
     },
-    /// More callbacks, or rounds of a loop, were passed in one advance than
+    /// More callbacks or loops were passed in one advance than
     /// [the limit](super::AnimationController::callback_limit). The first ones were reported, the rest were dropped.
     /// Said once per track.
     TooManyCallbacks {
@@ -275,7 +275,7 @@ pub enum CallbackKind {
     Key,
     /// A range began. Exactly one [`End`](Self::End) follows, with the same track, clip, key, name and data.
     Begin,
-    /// A range ended: its track has left it in either direction, started another round, moved elsewhere, or is gone.
+    /// A range ended: its track has left it in either direction, started another loop, moved elsewhere, or is gone.
     End,
 }
 

@@ -41,7 +41,7 @@ pub(crate) struct Playback {
     pub(crate) parameters: BlendPoint,
     /// End of the last cross-fade, in seconds of global time.
     pub(crate) fade_end: Option<f64>,
-    /// Switches whose difference has not yet died out, the oldest first.
+    /// Switches whose offset is still decaying, the oldest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) switches: Vec<Switch>,
     pub(crate) queue: VecDeque<AnimationName>,

@@ -1,4 +1,4 @@
-//! Positions of tracks as places in clips: positions are unwrapped, so they continue through the rounds of a loop.
+//! Positions of tracks as places in clips: positions are unwrapped, so they go on from loop to loop.
 
 use super::clock::round;
 use crate::{
@@ -54,7 +54,7 @@ impl Known {
         }
     }
 
-    /// Returns the length of a round; 0 if there are none.
+    /// Returns the length of a loop; 0 if there are none.
     pub(crate) fn period(&self) -> f64 {
         match self.playback {
             PlaybackMode::Once => 0.0,
@@ -79,16 +79,16 @@ impl Known {
         }
     }
 
-    /// Returns the position at which the present round starts; 0 for a clip that plays once. A position that differs from
-    /// a round's end only by rounding is in the next round.
-    pub(crate) fn round_start(&self, position: f64) -> f64 {
+    /// Returns the position at which the present loop starts; 0 for a clip that plays once. A position that differs from
+    /// a loop's end only by rounding is in the next loop.
+    pub(crate) fn loop_start(&self, position: f64) -> f64 {
         let period = self.period();
         if period <= 0.0 {
             return 0.0;
         }
         let comparable = |position: f64| comparable(self.length, position);
         let (n, at) = ((position / period).floor(), comparable(position));
-        // The quotient or the position may have been rounded into an adjacent round.
+        // The quotient or the position may have been rounded into an adjacent loop.
         let n = if comparable(n * period) > at {
             n - 1.0
         } else if comparable((n + 1.0) * period) <= at {
@@ -99,14 +99,14 @@ impl Known {
         n * period
     }
 
-    /// Returns the position of a place in the clip in the same round as another position, and on the same way of a ping-pong
+    /// Returns the position of a place in the clip in the same loop as another position, and on the same way of a ping-pong
     /// clip.
-    pub(crate) fn in_same_round(&self, position: f64, place: f64) -> f64 {
+    pub(crate) fn in_same_loop(&self, position: f64, place: f64) -> f64 {
         let place = place.clamp(0.0, self.length);
         if place.is_nan() {
             return place;
         }
-        let start = self.round_start(position);
+        let start = self.loop_start(position);
         let returns = self.playback == PlaybackMode::PingPong && position - start > self.length;
         if returns {
             start + 2.0 * self.length - place

@@ -1,4 +1,4 @@
-//! The clip queue: what follows the current clip, at the very moment its round ends.
+//! The clip queue: what follows the current clip, at the very moment its loop ends.
 
 use super::{
     AnimationController, AnimationName, PlaybackEvent, QueueFallback, TrackId, Transition,
@@ -81,8 +81,8 @@ impl<'a> ClipQueue<'a> {
 
 /// The clip queue of a controller, mutably. See [`AnimationController::queue_mut`](super::AnimationController::queue_mut).
 ///
-/// Queued clips follow the current one, which first finishes its round: a loop ends where it starts over, a
-/// ping-pong clip when it is back. Each queued clip plays one round; then comes the next, or the
+/// Queued clips follow the current one, which first finishes its loop: a looping clip where it starts over, a
+/// ping-pong clip when it is back. Each queued clip plays one loop; then comes the next, or the
 /// [fallback](Self::set_fallback). If nothing plays, the first starts at once. Unknown names are reported and
 /// skipped. `play`, `cross_fade` and `fade_out` empty the queue.
 ///
@@ -91,7 +91,7 @@ impl<'a> ClipQueue<'a> {
 /// # let mut controller = AnimationController::playing("walk");
 /// // A guard walks, looks around, and walks again.
 /// controller.queue_mut().extend(["look_around", "walk"]).set_looping(true);
-/// // Alarm: the guard finishes this round, and then runs.
+/// // Alarm: the guard finishes this loop, and then runs.
 /// controller.queue_mut().clear().set_looping(false).push("run");
 /// ```
 #[derive(Debug)]
@@ -149,7 +149,7 @@ impl AnimationController {
         self.index_of(self.extras.playback.current?)
     }
 
-    /// Returns `true` if something follows a track's clip when its round ends.
+    /// Returns `true` if something follows a track's clip when its loop ends.
     pub(super) fn is_followed(&self, at: usize) -> bool {
         let track = &self.tracks[at];
         let Playback {

@@ -25,7 +25,7 @@ pub(super) struct RareState {
     pub(super) steering: Steering,
     /// Position to which the next advance moves the track, firing the keys on the way.
     pub(super) scrub: Option<f64>,
-    /// Seconds by which the track lags behind the phase of its sync group: whole rounds that the others had played when it
+    /// Seconds by which the track lags behind the phase of its sync group: whole loops that the others had played when it
     /// joined, or have played while it waited at its end.
     pub(super) phase: f64,
     /// The sync group that it leads.

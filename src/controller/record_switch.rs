@@ -13,7 +13,7 @@ use crate::model::PlaybackMode;
 use std::time::Duration;
 
 impl AnimationController {
-    /// Returns the switches whose difference has not yet died out, the oldest first.
+    /// Returns the switches whose offset is still decaying, the oldest first.
     #[doc(hidden)]
     pub fn switches(&self) -> impl Iterator<Item = &Switch> + Clone {
         let now = self.clock.now;
@@ -126,12 +126,12 @@ impl AnimationController {
         }
     }
 
-    /// Returns the moment at which the next difference has died out.
+    /// Returns the moment at which the next offset has decayed.
     pub(super) fn next_switch_end(&self) -> Option<Nanos> {
         self.extras.playback.switches.iter().map(Switch::end).min()
     }
 
-    /// Forgets the switches whose difference has died out.
+    /// Forgets the switches whose offset has decayed.
     pub(super) fn drop_ended_switches(&mut self) {
         let now = self.clock.now;
         if let Some(extras) = self.extras.get_mut() {

@@ -35,9 +35,9 @@ pub(super) struct Run {
     pub(super) ranged: Option<bool>,
     /// `true` if it was anchored anew.
     pub(super) redone: bool,
-    /// `true` once its keys and rounds are no longer reported in this advance.
+    /// `true` once its keys and loops are no longer reported in this advance.
     pub(super) muted: bool,
-    /// Rounds reported in this advance.
+    /// Loops reported in this advance.
     pub(super) looped: u32,
 }
 

@@ -392,7 +392,7 @@ impl fmt::Display for StatesError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoLayer(layer) if layer.is_empty() => {
-                f.write_str("the character has no states: it has not loaded yet, or its manifest has no `states`")
+                f.write_str("the character has no states: it hasn't loaded yet, its controller is new in this frame, or its manifest has no `states`")
             }
             Self::NoLayer(layer) => write!(f, "the character has no layer `{layer}` of states"),
             Self::UnknownState(name, nearest) => {

@@ -49,7 +49,7 @@ pub(super) struct Step<'a> {
     pub(super) out: &'a mut Vec<PlaybackEvent>,
     /// Callbacks fired so far.
     pub(super) fired: usize,
-    /// Keys, rounds and ends of ranges passed so far.
+    /// Keys, loops and ends of ranges passed so far.
     pub(super) passed: usize,
     /// `true` if no time passes.
     pub(super) still: bool,

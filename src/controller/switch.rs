@@ -1,4 +1,4 @@
-//! Switches: a new clip starts at once, and its difference to what played before dies out.
+//! Switches: a new clip starts at once, and the offset from the old pose decays.
 //!
 //! ```text
 //! switch("jog")     ●                     ● the difference is gone
@@ -14,10 +14,10 @@
 use super::{AnimationName, clock::Nanos};
 use serde::{Deserialize, Serialize};
 
-/// The most switches that die out at a time. One more is a cross-fade.
+/// The most switches that decay at a time. One more is a cross-fade.
 pub(crate) const MOST_SWITCHES: usize = 8;
 
-/// A switch whose difference has not yet died out. See [`Transition::switch`](super::Transition::switch).
+/// A switch whose offset is still decaying. See [`Transition::switch`](super::Transition::switch).
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Switch {
     pub(crate) begin: f64,
@@ -72,7 +72,7 @@ impl Switch {
         self.begin
     }
 
-    /// Returns how long the difference takes to die out, in seconds, > 0.
+    /// Returns how long the offset takes to decay, in seconds, > 0.
     pub fn duration(&self) -> f64 {
         self.duration
     }
@@ -93,7 +93,7 @@ impl Switch {
         ((1.0 - progress).powi(4) * (1.0 + 4.0 * progress)) as f32
     }
 
-    /// Returns the moment at which the difference has died out.
+    /// Returns the moment at which the offset has decayed.
     pub(super) fn end(&self) -> Nanos {
         Nanos::from_secs(self.begin + self.duration)
     }

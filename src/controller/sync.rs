@@ -98,7 +98,7 @@ impl AnimationController {
 
     /// Puts a track at the phase of the leader before it.
     fn take_lead(&mut self, at: usize, before: usize) {
-        let position = self.lead_of(at, before).follow(self.tracks[before].held());
+        let position = self.relation(at, before).follow(self.tracks[before].held());
         let track = &mut self.tracks[at];
         if is_apart(track.position, position) {
             track.put(position);
@@ -197,14 +197,14 @@ impl AnimationController {
     /// Returns the leader of a track, and their relation.
     pub(super) fn lead(&self, at: usize) -> Option<Lead> {
         match self.tracks[at].rare.led_by {
-            Some(leader) => self.lead_by(at, leader),
-            None => self.lead_in_group(at),
+            Some(leader) => self.relation_in_step(at, leader),
+            None => self.relation_in_group(at),
         }
     }
 
     /// Relates a track to the one at whose fraction of its length it stays. That one may itself follow the leader of its
     /// group.
-    fn lead_by(&self, at: usize, leader: TrackId) -> Option<Lead> {
+    fn relation_in_step(&self, at: usize, leader: TrackId) -> Option<Lead> {
         let leader = self.index_of(leader)?;
         let length = |at: usize| self.tracks[at].known.map(|known| known.length);
         let (ours, theirs) = (length(at)?, length(leader)?);
@@ -212,7 +212,7 @@ impl AnimationController {
             return None;
         }
         let ratio = ours / theirs;
-        Some(match self.lead_in_group(leader) {
+        Some(match self.relation_in_group(leader) {
             None => Lead {
                 leader,
                 ratio,
@@ -227,14 +227,14 @@ impl AnimationController {
     }
 
     /// Returns the relation of a track to the leader of its sync group, unless it is the leader.
-    fn lead_in_group(&self, at: usize) -> Option<Lead> {
+    fn relation_in_group(&self, at: usize) -> Option<Lead> {
         let leader = self
             .leader(self.tracks[at].sync?)
             .filter(|leader| *leader != at)?;
-        Some(self.lead_of(at, leader))
+        Some(self.relation(at, leader))
     }
 
-    fn lead_of(&self, at: usize, leader: usize) -> Lead {
+    fn relation(&self, at: usize, leader: usize) -> Lead {
         let [ours, theirs] =
             [at, leader].map(|at| self.tracks[at].known.map_or(0.0, |known| known.length));
         let ratio = ours / theirs;
@@ -258,7 +258,7 @@ impl AnimationController {
         }
     }
 
-    /// Puts a track at the fraction of its length at which another is, in its first round, and keeps it in phase.
+    /// Puts a track at the fraction of its length at which another is, in its first loop, and keeps it in phase.
     pub(super) fn bring_in_phase(&mut self, id: TrackId, from: TrackId) {
         if self
             .track(from)
@@ -283,8 +283,8 @@ impl AnimationController {
         };
         let Some(known) = track.known else { return };
         let ratio = known.length / lead.length;
-        // The end of a round is the start of the next one, whichever way it was rounded.
-        let within = (unwrapped - lead.round_start(unwrapped)).max(0.0);
+        // The end of a loop is the start of the next one, whichever way it was rounded.
+        let within = (unwrapped - lead.loop_start(unwrapped)).max(0.0);
         // There is no way back in a clip that plays once.
         let place = if known.plays_once() {
             lead.place(within)

@@ -244,7 +244,7 @@ impl AnimationTrack {
         self.known.map_or(0.0, |known| known.place(self.placed()))
     }
 
-    /// Returns the position in seconds of clip without wrapping it: a clip of 1 s is at 2 to 3 in its third round.
+    /// Returns the position in seconds of clip without wrapping it: a clip of 1 s is at 2 to 3 in its third loop.
     ///
     /// A clip that plays once stays within its ends.
     pub fn unwrapped_position(&self) -> f64 {
@@ -266,7 +266,7 @@ impl AnimationTrack {
     }
 
     /// Moves to an [unwrapped](Self::unwrapped_position) position at the next advance and fires the keys on the way,
-    /// even while paused. To stay within the present round, use [`scrub_to`](Self::scrub_to).
+    /// even while paused. To stay within the present loop, use [`scrub_to`](Self::scrub_to).
     ///
     /// A non-finite position counts as 0.
     pub fn scrub(&mut self, position: f64) {
@@ -274,11 +274,11 @@ impl AnimationTrack {
     }
 
     /// Moves to a place in the clip at the next advance and fires the keys on the way, even while paused. Stays
-    /// within the present round of a loop, or on the present way of a ping-pong clip.
+    /// within the present loop, or on the present way of a ping-pong clip.
     ///
     /// Tracks of the same [sync](Self::sync) group move along and fire their keys.
     pub fn scrub_to(&mut self, place: f64) {
-        let within = (self.known).map(|known| known.in_same_round(self.placed(), place));
+        let within = (self.known).map(|known| known.in_same_loop(self.placed(), place));
         self.scrub(within.unwrap_or(place));
     }
 
@@ -293,7 +293,7 @@ impl AnimationTrack {
         self.forget_scrub();
     }
 
-    /// Returns the length of the clip in seconds, once the clip is known. For a blend space, that is 1, a round of
+    /// Returns the length of the clip in seconds, once the clip is known. For a blend space, that is 1, a loop of
     /// its clips.
     pub fn duration(&self) -> Option<f64> {
         self.known.map(|known| known.length)

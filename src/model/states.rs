@@ -74,7 +74,7 @@ pub struct State {
     /// State that follows by itself when the clip has played to its end, or one loop of it if it loops.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub then: Option<Then>,
-    /// Enters by a switch of this many seconds: what plays takes over at once, and the difference dies out. This is the
+    /// Enters by a switch of this many seconds: the new clip takes over at once, and the offset from the old pose decays. This is the
     /// default, with 0.2 s; 0 is a cut.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub switch: Option<f64>,
@@ -198,10 +198,10 @@ pub enum Exit {
     /// At any time.
     #[default]
     Anytime,
-    /// From a callback key of this name on, to the end of the round; or inside it, if the key is a range. What
+    /// From a callback key of this name on, to the end of the loop; or inside it, if the key is a range. What
     /// [follows](State::then) may begin then, too, if the game wants to go there, or further by way of it.
     Key(String),
-    /// At the end of the clip, or of a round if it loops.
+    /// At the end of the clip; if it loops, at the end of the present loop.
     End,
     /// Never, not even to states from [any](Origins::Any) other: for a death.
     Never,

@@ -183,14 +183,14 @@ impl ClipTiming {
     }
 }
 
-/// Returns `position.rem_euclid(period)`, without the slow `fmod` unless there are very many rounds.
+/// Returns `position.rem_euclid(period)`, without the slow `fmod` unless there are very many loops.
 #[inline]
 fn remainder(position: f64, period: f64) -> f64 {
     if 0.0 <= position && position < period {
         return position;
     }
     let rounds = position / period;
-    // Few enough rounds that the products below are exact; a period large enough that nothing underflows.
+    // Few enough loops that the products below are exact; a period large enough that nothing underflows.
     if !(1.0..1e6).contains(&rounds) || period < 1e-100 {
         return position.rem_euclid(period);
     }

@@ -106,7 +106,7 @@ impl Plants {
             .iter()
             .zip(places)
             .filter_map(|(range, &places)| {
-                // In a loop, the next landing may be in the next round. Other clips have no period, so it
+                // In a loop, the next landing may be in the next loop. Other clips have no period, so it
                 // stays in the past.
                 let seconds = range.start - time;
                 let seconds = if seconds < 0.0 {

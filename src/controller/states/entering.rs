@@ -54,13 +54,13 @@ impl AnimationController {
             return;
         };
         let enter = match passed.mark {
-            Mark::Round => run.note_end(machine, false, now),
+            Mark::Loop => run.note_end(machine, false, now),
             Mark::End => run.note_end(machine, true, now),
             Mark::Key(..) | Mark::Range(_) => {
                 let (key, opens) = match passed.mark {
                     Mark::Range(range) => (range.key, range.crossing != Crossing::Leaves),
                     Mark::Key(key, _) => (key, true),
-                    Mark::Round | Mark::End => return,
+                    Mark::Loop | Mark::End => return,
                 };
                 let name = match key {
                     KeyRef::Clip(index) => clips

@@ -199,7 +199,7 @@ impl StateRun {
         }
     }
 
-    /// Notes that what plays has come to the end of a round, and whether it `stays` there.
+    /// Notes that what plays has come to the end of a loop, and whether it `stays` there.
     pub(super) fn note_end(
         &mut self,
         machine: &StateMachine,

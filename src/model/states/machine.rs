@@ -95,7 +95,7 @@ pub struct Entry {
 /// The kind of a transition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TransitionKind {
-    /// The new clip takes over at once, and the difference dies out.
+    /// The new clip takes over at once, and the offset from the old pose decays.
     Switch,
     /// The clips fade into each other.
     Fade,
