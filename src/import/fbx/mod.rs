@@ -124,5 +124,5 @@ pub(super) fn import(
         file_bytes: source.len(),
     };
     let clips = clips.run(&bare.model, &mut bare.reach, &mut report)?;
-    bare.finish(clips, materials.images, report)
+    Ok(bare.finish(clips, materials.images, report))
 }

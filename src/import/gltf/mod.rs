@@ -192,10 +192,9 @@ pub(super) fn import<'s>(
         report.warn("scenes", message, "the topmost joint is taken in its place");
     }
     sockets::read(root, &rig, skeleton, &mut embedded, &mut report);
-    let imported = bare.finish(clips, images, report)?;
     Ok(Imported {
         embedded,
-        ..imported
+        ..bare.finish(clips, images, report)
     })
 }
 

@@ -23,7 +23,7 @@ pub(in crate::import) struct Bare {
 }
 
 impl Bare {
-    /// Makes a model of a file's joints and parts. Warnings about names say that they are of `nodes`.
+    /// Makes a model of a file's joints and parts, of which there must be some. Warnings about names say that they are of `nodes`.
     pub(in crate::import) fn new(
         nodes: &str,
         skeleton: Skeleton,
@@ -33,6 +33,11 @@ impl Bare {
         mut figures: ImportReport,
         report: &mut Report,
     ) -> Result<Self, FormatError> {
+        if skeleton.is_empty() {
+            let hint = "export a character: a mesh, with its armature and animations";
+            let message = "the scene contains no mesh and no animation";
+            return Err(report.error("", message, hint));
+        }
         let reach = Reach::new(&skeleton).map_err(|error| report.error("", error, ""))?;
         let twice = duplicates(skeleton.names());
         if !twice.is_empty() {
@@ -64,14 +69,9 @@ impl Bare {
         (clips, keyed): KeyedClips,
         images: BTreeMap<String, Arc<[u8]>>,
         report: Report,
-    ) -> Result<Imported, FormatError> {
+    ) -> Imported {
         self.model.clips = clips;
-        if self.model.skeleton.is_empty() {
-            let hint = "export a character: a mesh, with its armature and animations";
-            let message = "the scene contains no mesh and no animation";
-            return Err(report.error("", message, hint));
-        }
-        Ok(Imported {
+        Imported {
             model: self.model,
             warnings: report.finish(),
             report: self.figures,
@@ -79,6 +79,6 @@ impl Bare {
             images,
             embedded: EmbeddedManifest::default(),
             keyed,
-        })
+        }
     }
 }

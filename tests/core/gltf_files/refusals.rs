@@ -99,6 +99,26 @@ fn a_view_that_is_only_there_compressed_says_what_is_wrong_with_that() {
 }
 
 #[test]
+fn weights_of_a_mesh_without_vertices_dont_make_a_model() {
+    let file = File {
+        json: json!({
+            "asset": { "version": "2.0" },
+            "scenes": [{ "nodes": [0] }],
+            "nodes": [{ "mesh": 0, "skin": 0 }],
+            "skins": [{ "joints": [] }],
+            "meshes": [{ "primitives": [{ "attributes": {}, "targets": [{}] }] }],
+            "accessors": [{ "componentType": 5126, "count": 1, "type": "SCALAR" }],
+            "animations": [{
+                "samplers": [{ "input": 0, "output": 0 }],
+                "channels": [{ "sampler": 0, "target": { "node": 0, "path": "weights" } }],
+            }],
+        }),
+        bin: Vec::new(),
+    };
+    assert_message("gltf: weights of a mesh without vertices", error(&file));
+}
+
+#[test]
 fn damaged_containers_are_named() {
     let glb = walker().file.glb();
     let said = |bytes: &[u8]| open(bytes).unwrap_err().to_string();
