@@ -347,3 +347,67 @@ fn memory_stays_within_a_multiple_of_the_files_size_whatever_it_contains() {
     }
     assert!(worst.is_empty(), "{worst:#?}");
 }
+
+/// A `.glb` with a mesh compressed by Draco, of about so many bytes. `connectivity` comes after Draco's header.
+#[cfg(feature = "gltf")]
+fn draco(bytes: usize, connectivity: &[u8]) -> Vec<u8> {
+    // Version 2.2, a mesh, by Edgebreaker.
+    let mut data = b"DRACO\x02\x02\x01\x01\0\0".to_vec();
+    data.extend_from_slice(connectivity);
+    data.resize(bytes.next_multiple_of(4), 0);
+    let json = format!(
+        r#"{{"asset":{{"version":"2.0"}},"scenes":[{{"nodes":[0]}}],"nodes":[{{"mesh":0}}],
+        "meshes":[{{"primitives":[{{"attributes":{{"POSITION":0}},"indices":1,"extensions":
+        {{"KHR_draco_mesh_compression":{{"bufferView":0,"attributes":{{"POSITION":0}}}}}}}}]}}],
+        "accessors":[{{"componentType":5126,"count":3,"type":"VEC3"}},{{"componentType":5125,"count":3,"type":"SCALAR"}}],
+        "bufferViews":[{{"buffer":0,"byteLength":{0}}}],"buffers":[{{"byteLength":{0}}}]}}"#,
+        data.len()
+    );
+    let json = format!("{json:width$}", width = json.len().next_multiple_of(4));
+    let mut glb = b"glTF\x02\0\0\0".to_vec();
+    glb.extend(((28 + json.len() + data.len()) as u32).to_le_bytes());
+    for (kind, chunk) in [(b"JSON", json.as_bytes()), (b"BIN\0", &data)] {
+        glb.extend((chunk.len() as u32).to_le_bytes());
+        glb.extend_from_slice(kind);
+        glb.extend_from_slice(chunk);
+    }
+    glb
+}
+
+#[cfg(feature = "gltf")]
+#[test]
+fn compressed_meshes_that_claim_too_much_are_refused_before_memory_is_taken() {
+    const SIZE: usize = 1 << 18;
+    // About as many as a file of this size may have.
+    let claimed = SIZE as u32 * 40;
+    let number = |mut number: u32| {
+        let mut out = Vec::new();
+        while number > 127 {
+            out.push(number as u8 | 128);
+            number >>= 7;
+        }
+        out.push(number as u8);
+        out
+    };
+    // The kind of symbols, vertices, triangles, attributes, symbols, splits, and splits again.
+    let head = |kind: u8| {
+        let claimed = number(claimed);
+        [&[kind, 0], &claimed[..], &[0], &claimed[..], &[0, 0]].concat()
+    };
+    // Whether parts begin with a triangle that has no symbol: none does, in one byte.
+    let starts = [0, 1, 0];
+    let no_symbols = [&head(0), &[0][..], &starts].concat();
+    // Numbers that are all the same take no bits, so this list really is as long as it claims.
+    let list = [&number(claimed), &[1, 1, 1, 1, 64, 1, 0][..]].concat();
+    let same_symbols = [&head(2), &starts[..], &list, &[0; 5]].concat();
+    let mut settings = ImportSettings::default();
+    settings.limits.triangles = 100_000;
+    for (name, connectivity) in [("none", no_symbols), ("all the same", same_symbols)] {
+        let glb = draco(SIZE, &connectivity);
+        let peak = peak(|| {
+            let opened = bevy_marionette::import::open_model("f.glb", &glb, &settings);
+            assert!(opened.is_err(), "symbols: {name}");
+        });
+        assert!(peak < 8 << 20, "symbols: {name}: {peak} bytes");
+    }
+}

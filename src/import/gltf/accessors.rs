@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     format::FormatError,
-    import::report::Report,
+    import::{Limits, report::Report},
     parallel::{about, in_parallel},
     plural::there_are,
 };
@@ -26,6 +26,7 @@ pub(super) struct Accessors<'a> {
     pub(super) root: &'a Root,
     buffers: &'a Buffers<'a>,
     decoded: &'a Decoded,
+    limits: &'a Limits,
     /// Elements that may still be read.
     budget: AtomicU64,
 }
@@ -45,12 +46,18 @@ const BYTES_PER_ZERO: u64 = 4;
 const KEY: u64 = 40;
 
 impl<'a> Accessors<'a> {
-    pub(super) fn new(root: &'a Root, buffers: &'a Buffers<'a>, decoded: &'a Decoded) -> Self {
+    pub(super) fn new(
+        root: &'a Root,
+        buffers: &'a Buffers<'a>,
+        decoded: &'a Decoded,
+        limits: &'a Limits,
+    ) -> Self {
         let budget = FEW_ELEMENTS.max((buffers.len() as u64).saturating_mul(ELEMENTS_PER_BYTE));
         Self {
             root,
             buffers,
             decoded,
+            limits,
             budget: AtomicU64::new(budget),
         }
     }
@@ -291,7 +298,7 @@ impl<'a> Accessors<'a> {
                         Err(TOO_MUCH)
                     }
                 };
-                draco::decode(bytes, &mut charge)
+                draco::decode(bytes, self.limits.triangles, &mut charge)
                     .map_err(|reason| format!("the mesh cannot be decompressed: {reason}"))
             };
             mesh.get_or_init(decode).as_ref().map_err(String::clone)

@@ -46,9 +46,20 @@ pub(super) struct Attribute {
     pub(super) bytes: Vec<u8>,
 }
 
-/// Decodes a mesh. `charge` is called with a number of elements before they are allocated, and can
-/// refuse them.
-pub(super) fn decode(data: &[u8], charge: &mut dyn FnMut(u64) -> Result<()>) -> Result<Mesh> {
+/// Decodes a mesh of at most so many triangles. `charge` is called with a number of elements before
+/// they are allocated, and can refuse them.
+pub(super) fn decode(
+    data: &[u8],
+    most_triangles: u32,
+    charge: &mut dyn FnMut(u64) -> Result<()>,
+) -> Result<Mesh> {
+    let check = |triangles: u32| {
+        if triangles <= most_triangles {
+            Ok(())
+        } else {
+            Err("it has more triangles than the limit `triangles` allows")
+        }
+    };
     let mut reader = Reader(data);
     let reader = &mut reader;
     if reader.take(5)? != b"DRACO" {
@@ -66,10 +77,11 @@ pub(super) fn decode(data: &[u8], charge: &mut dyn FnMut(u64) -> Result<()>) -> 
         skip_metadata(reader)?;
     }
     match method {
-        0 => sequential(reader, charge),
+        0 => sequential(reader, check, charge),
         1 => {
             let connectivity = edgebreaker::read(reader, |triangles, attributes| {
-                charge(triangles * 3 * (attributes + 1) / PER_ELEMENT)
+                check(triangles)?;
+                charge(u64::from(triangles) * 3 * (u64::from(attributes) + 1) / PER_ELEMENT)
             })?;
             let edgebreaker::Connectivity {
                 corners,
@@ -124,10 +136,19 @@ fn skip_metadata(reader: &mut Reader) -> Result<()> {
 }
 
 /// Reads triangles as lists of vertices.
-fn sequential(reader: &mut Reader, charge: &mut dyn FnMut(u64) -> Result<()>) -> Result<Mesh> {
+fn sequential(
+    reader: &mut Reader,
+    check: impl Fn(u32) -> Result<()>,
+    charge: &mut dyn FnMut(u64) -> Result<()>,
+) -> Result<Mesh> {
     let (triangles, points) = (reader.number32()?, reader.number32()?);
     let is_plain = reader.u8()? != 0;
     let count = u64::from(triangles) * 3;
+    check(triangles)?;
+    // An index takes a byte at least.
+    if is_plain && count > reader.0.len() as u64 {
+        return Err(DAMAGED);
+    }
     charge(count / PER_ELEMENT)?;
     let count = usize::try_from(count).map_err(|_| DAMAGED)?;
     let mut indices = Vec::with_capacity(count * 4);

@@ -134,7 +134,7 @@ pub(super) fn import<'s>(
     let limits = &settings.limits;
     let buffers = Buffers::read(&document, limits, &report, read)?;
     let decoded = Decoded::new(root);
-    let accessors = Accessors::new(root, &buffers, &decoded);
+    let accessors = Accessors::new(root, &buffers, &decoded, limits);
 
     let rig = rig::read(&accessors, &basis, limits, &mut report, is_joint)?;
     let Materials {

@@ -60,7 +60,7 @@ struct Split {
 /// Reads connectivity. `charge` is called with the numbers of triangles and of attributes with vertices of their own.
 pub(super) fn read<'a>(
     reader: &mut Reader<'a>,
-    charge: impl FnOnce(u64, u64) -> Result<()>,
+    charge: impl FnOnce(u32, u8) -> Result<()>,
 ) -> Result<Connectivity<'a>> {
     let kind = reader.u8()?;
     let vertices = reader.number32()?;
@@ -77,7 +77,7 @@ pub(super) fn read<'a>(
     {
         return Err(DAMAGED);
     }
-    charge(triangles.into(), attributes.into())?;
+    charge(triangles, attributes)?;
     let splits_at = read_splits(reader, triangles)?;
     // Each S merges two vertices into one, so there are more of them along the way.
     let most_vertices = vertices as usize + splits as usize;
@@ -85,7 +85,12 @@ pub(super) fn read<'a>(
     let bits = match kind {
         0 => {
             let size = reader.number()?;
-            Some(reader.take(size)?)
+            let bits = reader.take(size)?;
+            // Checked before triangles take memory: a symbol has a bit at least.
+            if u64::from(symbols) > bits.len() as u64 * 8 {
+                return Err(DAMAGED);
+            }
+            Some(bits)
         }
         2 => None,
         _ => return Err("this kind of connectivity is not read"),
@@ -100,12 +105,15 @@ pub(super) fn read<'a>(
         Some(bits) => Symbols::Bits(Bits::new(bits)),
         None => {
             let mut lists = [const { Vec::new() }; 6];
+            let mut left = triangles;
             for list in &mut lists {
                 let count = reader.number32()?;
-                if count > triangles {
-                    return Err(DAMAGED);
-                }
+                left = left.checked_sub(count).ok_or(DAMAGED)?;
                 *list = entropy::numbers(reader, count as usize, 1)?;
+            }
+            // The first symbol is in no list.
+            if symbols > triangles - left + 1 {
+                return Err(DAMAGED);
             }
             Symbols::Valence {
                 lists,
