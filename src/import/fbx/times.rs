@@ -299,19 +299,21 @@ fn repeat(
     } else {
         repeat_count
     };
-    for round in 1..=most {
-        let [begin, end] = if is_before {
-            [
-                first - f64::from(round) * length,
-                first - f64::from(round - 1) * length,
-            ]
+    // Between the keys and the span, there may be any number of rounds.
+    let before_span = if is_before { first - to } else { from - last };
+    let skipped = (before_span / length).floor().clamp(0.0, f64::from(most)) as i32;
+    for round in skipped.saturating_add(1)..=most {
+        let begin = if is_before {
+            first - f64::from(round) * length
         } else {
-            [
-                last + f64::from(round - 1) * length,
-                last + f64::from(round) * length,
-            ]
+            last + f64::from(round - 1) * length
         };
-        if end <= from || begin >= to {
+        let is_past = if is_before {
+            begin + length <= from
+        } else {
+            begin >= to
+        };
+        if is_past {
             break;
         }
         *budget = budget.checked_sub(curve.keyframes.len() + 1)?;

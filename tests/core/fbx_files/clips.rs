@@ -157,6 +157,22 @@ fn curves_are_repeated_as_the_file_says() {
 }
 
 #[test]
+fn curves_are_repeated_far_from_their_keys() {
+    for (mode, begin) in [("R", 0.0), ("M", 0.0), ("R", 100.0), ("M", 100.0)] {
+        let mut file = File::default();
+        let [root, tip] = two_nodes(&mut file, &[]);
+        let (_, layer) = file.stack("middle", [50.0, 53.0]);
+        let rise = [(0.0, 0.0, After::Linear), (101.0, 1.0, After::Linear)];
+        file.animate(layer, tip, "Lcl Translation", &[("Y", &rise)], "");
+        let keys = [0.0, 0.25, 1.0]
+            .map(|later| (begin + later, 90.0 * later * (1.0 - later), After::Linear));
+        let more = repeated(mode).replace("Repetition: 1", "Repetition: -1");
+        file.animate(layer, root, "Lcl Rotation", &[("X", &keys)], &more);
+        assert_eq!(is_as_the_library_says(&file, &[]), [3.0]);
+    }
+}
+
+#[test]
 fn rounding_takes_no_step_ahead_of_its_key() {
     // In double precision, the later time is less than the earlier one plus the difference of both.
     let keys = [(0.08, 0.0, After::Step), (0.7, 90.0, After::Step)];
