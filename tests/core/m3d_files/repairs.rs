@@ -94,6 +94,37 @@ fn weights_of_bones_that_do_not_exist_are_taken_away() {
 }
 
 #[test]
+fn what_a_vertex_or_key_lacks_is_not_that_of_the_one_before() {
+    // The second of three has it, and is read label by label because of something else.
+    let weights = "BlendWeights: 1 0 0 0\nBlendIndices: 1 0 0 0\n";
+    let mut text = DX12.replace(weights, "");
+    for others in [
+        "BlendWeights: 0.75 0.25 0 0\nBlendIndices: 0 1 0 0\n",
+        "BlendWeights: 0.5 0.5 -0.01 0.01\nBlendIndices: 1 0 1 1\n",
+    ] {
+        text = edited(&text, others, "");
+    }
+    let second = "Position: 1 0 0\n";
+    let text = edited(&text, second, &format!("{second}{weights}Color: 1\n"));
+    let key = "Time: 0.5 Pos: 0 1 0 Scale: 1 1 1 Quat: 0 0 0.6 0.8\n";
+    let text = edited(
+        &text,
+        &format!("Time: 0 Pos: 0 1 0 Scale: 1 1 1 Quat: 0 0 0 1\n\t\t{key}"),
+        "Time: 0 Pos: 0 1 0 Quat: 0 0 0 1\n\t\t\
+         Time: 0.25 Pos: 0 1 0 Scale: 2 2 2 2 Quat: 0 0 0 1\n\t\t\
+         Time: 0.5 Pos: 0 1 0 Quat: 0 0 0.6 0.8\n",
+    );
+    let (m, _) = repaired(&text);
+    assert_eq!(m.vertices[1].weights, [1.0, 0.0, 0.0, 0.0]);
+    assert_eq!(
+        (m.vertices[2].weights, m.vertices[2].bones),
+        ([0.0; 4], [0; 4])
+    );
+    let scales = m.clips[0].bones[1].iter().map(|key| key.scale[0]);
+    assert_eq!(scales.collect::<Vec<_>>(), [1.0, 2.0, 1.0]);
+}
+
+#[test]
 fn a_fourth_weight_is_finite_whatever_the_others_are() {
     let (m, warnings) = repaired(&edited(
         DX12,

@@ -153,7 +153,7 @@ fn starts_label(lexer: &mut Lexer<'_>) -> bool {
 /// Reads a record label by label. It ends in front of a label that it already has, and at the end of the section.
 /// A record without labels is blank.
 ///
-/// A record without errors sets the layout.
+/// A record without errors sets the layout, and another one clears it.
 pub(super) fn read<'a>(
     reader: &mut Reader<'a>,
     schema: &Schema,
@@ -212,9 +212,10 @@ pub(super) fn read<'a>(
             .position(|name| label::same(label, name));
         reader.state.signs.home_made |= spelling.is_some_and(|at| at > 0);
     }
-    if sound && !record.is_blank() {
+    if !record.is_blank() {
         learnt.counts = record.counts;
-        *layout = learnt;
+        // Numbers of a record that isn't sound may be in slots that the layout doesn't fill, and would stay there.
+        *layout = if sound { learnt } else { Layout::default() };
     }
     record
 }
