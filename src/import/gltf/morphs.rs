@@ -37,7 +37,7 @@ impl FileMorphs {
         limits: &Limits,
         report: &mut Report,
     ) -> Result<Self, FormatError> {
-        let counts = target_counts(accessors, rig);
+        let counts = target_counts(accessors, rig, limits, report)?;
         let animations = &accessors.root.animations;
         let mut moved: HashMap<usize, BTreeMap<usize, NodeCurves>> = HashMap::new();
         for (at, animation) in animations.iter().enumerate() {
@@ -55,7 +55,8 @@ impl FileMorphs {
         for (&node, &count) in &counts {
             accessors.charge(report, "meshes", count as u64)?;
             let mut curves = moved.remove(&node).unwrap_or_default();
-            let given = (0..count).map(|target| {
+            let names = target_names(accessors, node, count);
+            let given = names.into_iter().enumerate().map(|(target, name)| {
                 let of_target = |(at, curves): (&usize, &mut NodeCurves)| {
                     (
                         *at,
@@ -63,7 +64,7 @@ impl FileMorphs {
                     )
                 };
                 Given {
-                    name: target_name(accessors, node, target),
+                    name,
                     rest: rest_weight(accessors, node, target),
                     curves: curves.iter_mut().map(of_target).collect(),
                 }
@@ -91,41 +92,65 @@ impl FileMorphs {
 }
 
 /// For each node of the rig whose mesh has targets, how many: the most of any primitive, within what can be indexed.
-fn target_counts(accessors: &Accessors, rig: &Rig) -> BTreeMap<usize, usize> {
+fn target_counts(
+    accessors: &Accessors,
+    rig: &Rig,
+    limits: &Limits,
+    report: &Report,
+) -> Result<BTreeMap<usize, usize>, FormatError> {
     let root = accessors.root;
-    // Primitives of a mesh should have the same number of targets. Those with fewer lack the last ones.
-    let count = |&node: &usize| {
-        let mesh = root.meshes.get(root.nodes[node].mesh?.value())?;
-        let most = mesh.primitives.iter().map(|p| p.targets.len()).max()?;
-        (most > 0).then_some((node, most))
-    };
-    rig.meshes.iter().filter_map(count).collect()
+    let mut counts = BTreeMap::new();
+    for &node in &rig.meshes {
+        let Some(at) = root.nodes[node].mesh.map(Index::value) else {
+            continue;
+        };
+        let Some(mesh) = root.meshes.get(at) else {
+            continue;
+        };
+        // Any number of nodes may show a mesh of many primitives.
+        let names = mesh.primitives.iter().map(|p| 1 + p.target_names.len());
+        let names: usize = names.sum();
+        accessors.charge(report, &format!("meshes[{at}]"), names as u64)?;
+        // Primitives of a mesh should have the same number of targets. Those with fewer lack the last ones.
+        let most = mesh.primitives.iter().map(|p| p.targets.len()).max();
+        if let Some(most) = most.filter(|&most| most > 0) {
+            // Before channels are read, which have weights of each.
+            limits.check_morphs(report.file, most)?;
+            counts.insert(node, most);
+        }
+    }
+    Ok(counts)
 }
 
-/// A target's name: from `extras.targetNames` of the mesh, or of a primitive, or after the mesh.
-fn target_name(accessors: &Accessors, node: usize, target: usize) -> String {
+/// The names of a node's targets: from `extras.targetNames` of the mesh, or of a primitive, or after the mesh.
+fn target_names(accessors: &Accessors, node: usize, count: usize) -> Vec<String> {
+    let given = |name: &Option<String>| name.clone().filter(|name| !name.trim().is_empty());
     let root = accessors.root;
     let mesh = root.nodes[node]
         .mesh
         .and_then(|mesh| root.meshes.get(mesh.value()));
+    let mut names = vec![None; count];
     // Exporters write the names to either place.
-    let names = mesh.into_iter().flat_map(|mesh| {
+    let lists = mesh.into_iter().flat_map(|mesh| {
         let primitives = mesh
             .primitives
             .iter()
             .map(|primitive| &primitive.target_names);
         std::iter::once(&mesh.target_names).chain(primitives)
     });
-    let mut found = names.filter_map(|names| names.get(target)?.clone());
-    found
-        .find(|name| !name.trim().is_empty())
-        .unwrap_or_else(|| {
-            let given = |name: &Option<String>| name.clone().filter(|name| !name.trim().is_empty());
-            let mesh = mesh
-                .and_then(|mesh| given(&mesh.name))
-                .or_else(|| given(&root.nodes[node].name));
-            format!("{}.{target}", mesh.as_deref().unwrap_or("morph"))
-        })
+    for list in lists {
+        for (name, found) in names.iter_mut().zip(list) {
+            *name = name.take().or_else(|| given(found));
+        }
+    }
+    let mesh = mesh
+        .and_then(|mesh| given(&mesh.name))
+        .or_else(|| given(&root.nodes[node].name));
+    let after = mesh.as_deref().unwrap_or("morph");
+    let numbered = |(target, name): (usize, Option<String>)| {
+        name.unwrap_or_else(|| format!("{after}.{target}"))
+    };
+    names.into_iter().enumerate().map(numbered).collect()
 }
 
 /// A target's weight in a node, which goes before that of its mesh.
@@ -233,6 +258,9 @@ impl Reader<'_> {
                 .open(report, place, index.value(), &[Type::Scalar])
         };
         let (times, values) = (open(sampler.input)?, open(sampler.output)?.into_shares());
+        if times.len() == 0 {
+            return Ok(None);
+        }
         let per_key = if between == Between::Cubic { 3 } else { 1 };
         // All three numbers are the file's, so their product may overflow.
         let wanted = times.len().saturating_mul(per_key).saturating_mul(targets);

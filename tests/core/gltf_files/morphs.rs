@@ -401,6 +401,38 @@ fn broken_targets_and_channels_are_refused_or_left_out() {
 }
 
 #[test]
+fn thousands_of_targets_with_channels_or_primitives_as_many_cost_little() {
+    let file = |targets: usize, channels: usize, [primitives, nodes]: [usize; 2]| {
+        let mut file = File::new();
+        let node = add_cube(&mut file, 0, None, &mut Rng::with_seed(8));
+        let given = &mut file.json["meshes"][0]["primitives"];
+        given[0]["targets"] = vec![json!({}); targets].into();
+        let empty = json!({ "attributes": {}, "mode": 0 });
+        given.as_array_mut().unwrap().resize(primitives, empty);
+        for _ in 1..nodes {
+            let copy = file.json["nodes"][node].clone();
+            let copy = file.node(copy);
+            file.root(copy);
+        }
+        let none = file.floats::<1>(&[]);
+        let target = json!({ "node": node, "path": "weights" });
+        file.push(
+            "animations",
+            json!({
+                "samplers": [{ "input": none, "output": none }],
+                "channels": vec![json!({ "sampler": 0, "target": target }); channels],
+            }),
+        );
+        file.glb()
+    };
+    // Channels without keys leave their target to the next one.
+    assert!(open(&file(4000, 25_000, [1, 1])).is_ok());
+    assert!(open(&file(4000, 1, [25_000, 100])).is_err());
+    let error = open(&file(30_000, 15_000, [1, 1])).unwrap_err();
+    assert_message("gltf: limit of morphs, with channels", error);
+}
+
+#[test]
 fn speech_in_a_manifest_is_a_clip_of_the_shapes_that_the_model_has() {
     let mut random = Rng::with_seed(30);
     let mut file = File::new();
