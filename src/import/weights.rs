@@ -148,6 +148,25 @@ pub(super) struct WeightFrames {
     pub(super) thinned: Option<usize>,
 }
 
+/// The moment that a frame shows.
+struct Moment {
+    /// Time in the clip. At a step, the later frame counts, as in glTF, so both frames are a hair ahead of it.
+    shown: f64,
+    /// Time at which the curves are read, before or after a step right there.
+    time: f64,
+    after_step: bool,
+}
+
+impl Moment {
+    fn at(time: f64) -> Self {
+        Self {
+            shown: time,
+            time,
+            after_step: true,
+        }
+    }
+}
+
 /// Makes frames of the curves of some morph targets of `model`.
 pub(super) fn weight_frames(
     model: &Model,
@@ -178,28 +197,32 @@ pub(super) fn weight_frames(
     // A key right after the end belongs to it: the clip's length may be more exact than its keys.
     let last_key = |curve: &WeightCurve| curve.times.last().copied().unwrap_or(0.0);
     let end = curves.values().map(last_key).fold(duration, f64::max);
-    // At a step, the later frame counts, as in glTF, so it is a hair ahead.
-    let mut moments: Vec<(f64, f64, bool)> = Vec::with_capacity(times.len());
-    for &time in &times {
+    let mut moments: Vec<Moment> = Vec::with_capacity(times.len());
+    // Steps at too many times for a frame at each aren't looked for: that takes a look at every curve at every time.
+    let stepped = if times.len() > most { &[] } else { &times[..] };
+    for &time in stepped {
         let after = if time < duration { time } else { end };
         let jumps = |curve: &WeightCurve| curve.sample(time, false) != curve.sample(after, true);
         if time > 0.0 && curves.values().any(jumps) {
-            let ahead = if time < duration {
+            let shown = if time < duration {
                 time.next_down()
             } else {
                 time
             };
-            moments.extend([(ahead, time, false), (ahead, after, true)]);
+            let moment = |time, after_step| Moment {
+                shown,
+                time,
+                after_step,
+            };
+            moments.extend([moment(time, false), moment(after, true)]);
         } else {
-            moments.push((time, time, true));
+            moments.push(Moment::at(time));
         }
     }
-    let thinned = moments.len() > most;
+    let thinned = times.len() > most || moments.len() > most;
     if thinned {
         let even = |frame: usize| duration * frame as f64 / (most - 1) as f64;
-        moments = (0..most)
-            .map(|frame| (even(frame), even(frame), true))
-            .collect();
+        moments = (0..most).map(|frame| Moment::at(even(frame))).collect();
     }
     let cuts = if thinned {
         vec![1; most - 1]
@@ -212,21 +235,21 @@ pub(super) fn weight_frames(
         weights: Vec::new(),
         times: Vec::new(),
     };
-    let mut push = |shown: f64, time: f64, after_step: bool| {
+    let mut push = |moment: &Moment| {
         let first = out.weights.len();
         out.weights.resize(first + names.len(), 0.0);
         for (&morph, curve) in curves {
-            out.weights[first + usize::from(morph)] = curve.sample(time, after_step) as f32;
+            let weight = curve.sample(moment.time, moment.after_step);
+            out.weights[first + usize::from(morph)] = weight as f32;
         }
-        out.times.push(shown);
+        out.times.push(moment.shown);
     };
-    for (at, &(shown, time, after_step)) in moments.iter().enumerate() {
-        push(shown, time, after_step);
+    for (at, moment) in moments.iter().enumerate() {
+        push(moment);
         let Some(&cuts) = cuts.get(at) else { break };
-        let to = moments[at + 1].0;
+        let (from, to) = (moment.shown, moments[at + 1].shown);
         for cut in 1..cuts {
-            let between = shown + (to - shown) * cut as f64 / cuts as f64;
-            push(between, between, true);
+            push(&Moment::at(from + (to - from) * cut as f64 / cuts as f64));
         }
     }
     if duration == 0.0 {
@@ -246,13 +269,13 @@ pub(super) fn weight_frames(
 
 /// Returns the numbers of pieces into which to cut the splines between moments.
 fn cuts(
-    moments: &[(f64, f64, bool)],
+    moments: &[Moment],
     sizes: &MorphSizes,
     curves: &BTreeMap<MorphIndex, WeightCurve>,
     most: usize,
 ) -> Vec<usize> {
-    let error = |pair: &[(f64, f64, bool)]| {
-        let (begin, end) = (pair[0].1, pair[1].1);
+    let error = |pair: &[Moment]| {
+        let (begin, end) = (pair[0].time, pair[1].time);
         let length = end - begin;
         let of = |(&morph, curve): (&MorphIndex, &WeightCurve)| {
             curve.bend(begin, end) * length * length / 8.0 / sizes.bound(morph)
