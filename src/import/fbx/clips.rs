@@ -193,6 +193,8 @@ impl Importer<'_> {
                 continue;
             };
             let times = moved.times(node, span, points)?;
+            let cost = moved.cost(node);
+            *points = points.checked_sub(times.len().saturating_mul(cost) / 8)?;
             let times = with_turns(times, |pair| moved.turn(node, pair), *points)?;
             let (mut is_mirrored, moving) = (false, Moving::new(moved, node));
             let at = |time: f64| {
@@ -202,7 +204,7 @@ impl Importer<'_> {
                 local
             };
             // Nodes in many layers take longer.
-            let cost = moved.cost(node).div_ceil(8);
+            let cost = cost.div_ceil(8);
             let mut own = *points / cost;
             let before = own;
             let curve = curves::read(&times, at, skin.size(), &mut own)?;

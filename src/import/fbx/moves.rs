@@ -22,7 +22,10 @@ pub(super) fn moves(scene: &Scene) -> Moves<'_> {
 impl<'a> Moves<'a> {
     /// The transforms of a node at the keys of its scale.
     pub(super) fn at_scale_keys(&self, node: &'a Node) -> impl Iterator<Item = Transform> + '_ {
-        self.stacks.iter().flat_map(move |moved| {
+        // Most stacks have no keys of it, and those of a file may be many.
+        let stacks = self.stacks.iter();
+        let stacks = stacks.filter(|moved| moved.scale_keys(node).next().is_some());
+        stacks.flat_map(|moved| {
             let moving = Moving::new(moved, node);
             moved.scale_keys(node).map(move |time| moving.at(time))
         })

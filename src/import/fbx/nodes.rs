@@ -156,7 +156,11 @@ pub(super) fn read(
         nodes.push(Node {
             name: (!name.trim().is_empty()).then_some(name),
             local: transform,
-            shown: shown(node, &transform, basis, &moves),
+            shown: if moves.of_node[at][2] {
+                shown(node, &transform, basis, &moves)
+            } else {
+                transform.scale
+            },
             is_animated: moves.of_node[at].contains(&true),
             posed,
             is_in_scene: at != root,

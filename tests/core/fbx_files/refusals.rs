@@ -93,6 +93,33 @@ fn instances_of_a_mesh_count() {
 }
 
 #[test]
+fn many_layers_over_a_curve_that_repeats_cost_little() {
+    let mut file = File::default();
+    let node = file.node("joint", "LimbNode", 0, &[]);
+    let (stack, base) = file.stack("spin", [0.0, 1.0]);
+    let turn = |end| [(0.0, 0.0, After::Linear), (end, 80.0, After::Linear)];
+    let forever = "Post-Extrapolation: {\nType: 82\nRepetition: -1\n}\n";
+    file.animate(base, node, "Lcl Rotation", &[("X", &turn(1e-5))], forever);
+    for _ in 0..100 {
+        let layer = file.layer(stack, 100.0, true);
+        file.animate(layer, node, "Lcl Rotation", &[("Y", &turn(1.0))], "");
+    }
+    let imported = open(file.text().as_bytes()).unwrap();
+    assert!(imported.model.clips.is_empty());
+}
+
+#[test]
+fn many_hidden_nodes_in_many_stacks_cost_little() {
+    let mut file = File::default();
+    for at in 0..4000 {
+        let scale = [("Lcl Scaling", [1e-3; 3])];
+        file.node(&format!("joint{at}"), "Null", 0, &scale);
+        file.stack(&format!("clip{at}"), [0.0, 1.0]);
+    }
+    assert!(open(file.text().as_bytes()).is_err());
+}
+
+#[test]
 fn cut_off_and_damaged_files_never_panic() {
     for seed in 0..6 {
         let mut random = fastrand::Rng::with_seed(seed);
