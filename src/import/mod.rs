@@ -12,6 +12,8 @@ mod edits;
 mod find_clip;
 mod finish;
 mod firsts;
+#[cfg(any(feature = "fbx", feature = "gltf"))]
+mod image_names;
 mod influences;
 mod limits;
 mod losses;

@@ -2,6 +2,7 @@
 
 use crate::{
     import::{
+        image_names::ImageNames,
         names::{UniqueNames, listed},
         report::Report,
     },
@@ -28,7 +29,7 @@ pub(super) struct Materials {
 /// Images by what the file calls them.
 #[derive(Default)]
 struct Images {
-    names: UniqueNames,
+    names: ImageNames,
     /// Per texture that has contents, the name of its image.
     of_contents: HashMap<(usize, usize), String>,
     list: BTreeMap<String, Arc<[u8]>>,
@@ -217,25 +218,11 @@ impl Images {
             return Some(known.clone());
         }
         let file = path.map_or("", |path| path.rsplit(['/', '\\']).next().unwrap_or(path));
-        let name = self.names.add(file_name(file, self.list.len(), contents));
+        // TGA files have no signature.
+        let name = self.names.add(file, self.list.len(), contents, "tga");
         self.list.insert(name.clone(), contents[..].into());
         self.of_contents.insert(key, name.clone());
         Some(name)
-    }
-}
-
-/// A file name for an image in a file: its own, or a number, with the extension of its format if it has none.
-fn file_name(own: &str, at: usize, bytes: &[u8]) -> String {
-    let extension = match bytes {
-        [0xff, 0xd8, 0xff, ..] => "jpg",
-        [b'D', b'D', b'S', b' ', ..] => "dds",
-        [0x89, b'P', b'N', b'G', ..] => "png",
-        _ => "tga",
-    };
-    match own.trim() {
-        "" => format!("image{at}.{extension}"),
-        own if own.contains('.') => own.to_owned(),
-        own => format!("{own}.{extension}"),
     }
 }
 

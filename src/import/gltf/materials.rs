@@ -9,6 +9,7 @@ use super::{
 use crate::{
     format::FormatError,
     import::{
+        image_names::ImageNames,
         names::{UniqueNames, listed},
         report::Report,
     },
@@ -329,7 +330,7 @@ impl Materials {
         report: &mut Report,
     ) -> Result<Vec<Option<String>>, FormatError> {
         let (mut out, mut etc1s) = (Vec::new(), Vec::new());
-        let mut names = UniqueNames::default();
+        let mut names = ImageNames::default();
         for (at, image) in reader
             .list::<looks::Image>(&accessors.root.images, "images")
             .into_iter()
@@ -357,8 +358,12 @@ impl Materials {
             };
             accessors.charge(report, place, bytes.len() as u64)?;
             let mime_type: Option<String> = reader.value(&image.mime_type, place, "mimeType");
-            let given = reader.value(&image.name, place, "name");
-            let name = names.add(file_name(given, mime_type.as_deref(), at, &bytes));
+            let given: Option<String> = reader.value(&image.name, place, "name");
+            let otherwise = match mime_type.as_deref() {
+                Some("image/jpeg") => "jpg",
+                _ => "png",
+            };
+            let name = names.add(&given.unwrap_or_default(), at, &bytes, otherwise);
             if is_etc1s(&bytes) {
                 etc1s.push(name.clone());
             }
@@ -380,44 +385,6 @@ fn is_etc1s(bytes: &[u8]) -> bool {
     const KTX2: &[u8] = b"\xabKTX 20\xbb\r\n\x1a\n";
     const BASIS_LZ: [u8; 4] = 1u32.to_le_bytes();
     bytes.starts_with(KTX2) && bytes.get(44..48) == Some(&BASIS_LZ)
-}
-
-/// A file name for an image in a file: its own, or a number, with the extension of its format.
-fn file_name(given: Option<String>, mime_type: Option<&str>, at: usize, bytes: &[u8]) -> String {
-    let name = given
-        .filter(|name| !name.trim().is_empty())
-        .unwrap_or_else(|| format!("image{at}"));
-    // Replaces characters that some file system forbids.
-    let name: String = name
-        .chars()
-        .map(|c| {
-            if c.is_control() || "/\\:<>\"|?*".contains(c) {
-                '_'
-            } else {
-                c
-            }
-        })
-        .collect();
-    // The bytes decide, because names and media types in files may be wrong.
-    let extension = match bytes {
-        [0x89, b'P', b'N', b'G', ..] => "png",
-        [0xff, 0xd8, 0xff, ..] => "jpg",
-        [b'R', b'I', b'F', b'F', ..] => "webp",
-        [0xab, b'K', b'T', b'X', ..] => "ktx2",
-        [b'D', b'D', b'S', b' ', ..] => "dds",
-        _ if mime_type == Some("image/jpeg") => "jpg",
-        _ => "png",
-    };
-    let stem = match name.rsplit_once('.') {
-        Some((stem, old))
-            if ["png", "jpg", "jpeg", "webp", "ktx2", "dds", "tga"]
-                .contains(&&*old.to_ascii_lowercase()) =>
-        {
-            stem
-        }
-        _ => &name,
-    };
-    format!("{stem}.{extension}")
 }
 
 /// Extensions that change how a material looks, other than those that are read.

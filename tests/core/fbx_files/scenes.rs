@@ -291,6 +291,53 @@ fn textures_are_in_the_file_or_named_and_never_read() {
 }
 
 #[test]
+fn images_get_names_that_are_safe_with_the_extension_of_their_bytes() {
+    let mut file = File::default();
+    let node = file.node("body", "Mesh", 0, &[]);
+    let more = "LayerElementMaterial: 0 {\nVersion: 101\nMappingInformationType: \"AllSame\"\n\
+        ReferenceInformationType: \"IndexToDirect\"\nMaterials: *1 { a: 0 }\n}\n";
+    file.mesh(node, &tetrahedron([0.0; 3]), &FACES, more);
+    let given = [
+        "..", "skin.v2", "a.psd", "b", "C:c.png", "same.png", "same.png", "d.TGA",
+    ];
+    for (at, name) in given.into_iter().enumerate() {
+        let material = file.object("Material", "Material", name, "", "ShadingModel: \"phong\"");
+        file.connect(material, node);
+        // A signature of PNG, or bytes without any.
+        let content = if name == "d.TGA" {
+            "AAAC"
+        } else {
+            "iVBORw0KGgo="
+        };
+        let more = format!("RelativeFilename: \"art/{name}\"\n");
+        let texture = file.object("Texture", "Texture", name, "", &more);
+        file.connect_to(texture, material, "DiffuseColor");
+        let more = format!("{more}Filename: \"{at}\"\nContent: ,\"{content}\"\n");
+        let video = file.object("Video", "Video", name, "Clip", &more);
+        file.connect(video, texture);
+    }
+    let imported = open(file.text().as_bytes()).unwrap();
+    let maps = imported.model.materials.iter();
+    let maps: Vec<&str> = maps.filter_map(|m| m.base_color_map.as_deref()).collect();
+    let expected = [
+        "image0.png",
+        "skin.v2.png",
+        "a.png",
+        "b.png",
+        "C_c.png",
+        "same.png",
+        "same.2.png",
+        "d.TGA",
+    ];
+    assert_eq!(maps, expected);
+    assert!(
+        expected
+            .iter()
+            .all(|&name| imported.images.contains_key(name))
+    );
+}
+
+#[test]
 fn random_rigs_are_where_the_library_puts_them() {
     for seed in variants(200) {
         let text = random_rig(&mut Rng::with_seed(seed)).text();

@@ -716,6 +716,16 @@ fn materials_and_the_images_of_a_file_come_out_by_name() {
 }
 
 #[test]
+fn images_of_one_name_keep_their_extension() {
+    let mut chain = chain(2, json!({}));
+    let image = |data: &str| json!({ "name": "skin", "uri": format!("data:;base64,{data}") });
+    chain.file.json["images"] = json!([image("/9j/AAA="), image("/9j/BBB=")]);
+    let (imported, _) = import(&chain.file, &[NO_NORMALS]);
+    let names: Vec<&String> = imported.images.keys().collect();
+    assert_eq!(names, ["skin.2.jpg", "skin.jpg"]);
+}
+
+#[test]
 fn of_materials_everything_that_bevys_own_loader_shows_is_read() {
     let mut chain = chain(2, json!({}));
     let file = &mut chain.file;
