@@ -93,14 +93,14 @@ pub(super) struct MaterialExtras {
     pub(super) emissive_map: Option<String>,
 }
 
-/// Returns what the extras of the default scene say in place of a manifest. What makes no sense is left out, with warnings.
-pub(super) fn of_scene(root: &Root, report: &mut Report) -> EmbeddedManifest {
-    let scene = root.scene.map_or(0, |scene| scene.value());
+/// Returns what the extras of a scene say in place of a manifest. What makes no sense is left out, with warnings.
+pub(super) fn of_scene(root: &Root, scene: Option<usize>, report: &mut Report) -> EmbeddedManifest {
+    let Some(scene) = scene else {
+        return EmbeddedManifest::default();
+    };
     let place = format!("scenes[{scene}]");
-    let extras = root.scenes.get(scene);
-    let Some(found) =
-        extras.and_then(|scene| read::<EmbeddedManifest>(&scene.extras, &place, report))
-    else {
+    let extras = &root.scenes[scene].extras;
+    let Some(found) = read::<EmbeddedManifest>(extras, &place, report) else {
         return EmbeddedManifest::default();
     };
     let odd = found.misstatements(report.file);

@@ -136,7 +136,8 @@ pub(super) fn import<'s>(
     let decoded = Decoded::new(root);
     let accessors = Accessors::new(root, &buffers, &decoded, limits);
 
-    let rig = rig::read(&accessors, &basis, limits, &mut report, is_joint)?;
+    let scene = rig::scene(root, &mut report)?;
+    let rig = rig::read(&accessors, scene, &basis, limits, &mut report, is_joint)?;
     let Materials {
         list: mut materials,
         in_file,
@@ -181,7 +182,7 @@ pub(super) fn import<'s>(
     };
     let clips = clips.run(&bare.model, &mut bare.reach, &mut report)?;
     let clips::FileClips { clips, entries } = clips;
-    let mut embedded = extras::of_scene(root, &mut report);
+    let mut embedded = extras::of_scene(root, scene, &mut report);
     embedded.clips = entries;
     let skeleton = &bare.model.skeleton;
     let root_joint = embedded.root_motion.as_mut().map(|entry| &mut entry.joint);

@@ -23,10 +23,11 @@ use glam::{Affine3A, DQuat, DVec3, Mat4, Quat, Vec3};
 /// things by scaling them to almost nothing.
 const HIDING: f64 = 100.0;
 
-/// Makes the joints of a file. In a file with neither skin nor mesh, `is_joint` decides by its name
+/// Makes the joints of a scene of a file. In a file with neither skin nor mesh, `is_joint` decides by its name
 /// whether a node above those that move is a joint.
 pub(super) fn read(
     accessors: &Accessors,
+    scene: Option<usize>,
     basis: &Basis,
     limits: &Limits,
     report: &mut Report,
@@ -36,7 +37,7 @@ pub(super) fn read(
     let hierarchy = hierarchy(root, report)?;
     let locals = locals(root, basis, report)?;
     let shown = shown_scales(accessors, basis, &locals, report);
-    let in_scene = in_scene(root, &hierarchy, report)?;
+    let in_scene = in_scene(root, scene, &hierarchy);
     let (animated, posed) = (animated(root), posed(root));
     let meshes: Vec<usize> = (0..root.nodes.len())
         .filter(|&n| in_scene[n] && root.nodes[n].mesh.is_some())
@@ -239,14 +240,10 @@ fn shown_scales(
     shown
 }
 
-/// Returns, per node, `true` if it is in the default scene: the one that the file names, or the
-/// first, or everything if there is none. If that is empty, as if an artist left an empty scene
-/// open, the first scene that isn't takes its place.
-fn in_scene(
-    root: &Root,
-    hierarchy: &Hierarchy,
-    report: &mut Report,
-) -> Result<Vec<bool>, FormatError> {
+/// Returns the index of the scene that is read: the one that the file names, or the first; `None` if
+/// there is none. If that is empty, as if an artist left an empty scene open, the first scene that
+/// isn't takes its place.
+pub(super) fn scene(root: &Root, report: &mut Report) -> Result<Option<usize>, FormatError> {
     let default = root.scene.map_or(0, Index::value);
     if let Some(index) = root
         .scene
@@ -258,22 +255,30 @@ fn in_scene(
         );
         return Err(report.error("scene", message, "check the file with the glTF validator"));
     }
-    let mut scene = root.scenes.get(default);
-    if scene.is_some_and(|scene| scene.nodes.is_empty())
-        && let Some(other) = root.scenes.iter().position(|scene| !scene.nodes.is_empty())
-    {
-        scene = root.scenes.get(other);
-        let name = scene.and_then(|scene| scene.name.as_deref());
-        let message = match name.filter(|name| !name.trim().is_empty()) {
-            Some(name) => format!("the default scene is empty; scene `{name}` is read"),
-            None => format!("the default scene is empty; scene {other} is read"),
-        };
-        report.warn(
-            &format!("scenes[{default}]"),
-            message,
-            "export the scene with the character as the active one",
-        );
+    let is_empty = |at: usize| root.scenes[at].nodes.is_empty();
+    let mut others = 0..root.scenes.len();
+    if others.is_empty() || !is_empty(default) {
+        return Ok((!others.is_empty()).then_some(default));
     }
+    let Some(other) = others.find(|&other| !is_empty(other)) else {
+        return Ok(Some(default));
+    };
+    let name = root.scenes[other].name.as_deref();
+    let message = match name.filter(|name| !name.trim().is_empty()) {
+        Some(name) => format!("the default scene is empty; scene `{name}` is read"),
+        None => format!("the default scene is empty; scene {other} is read"),
+    };
+    report.warn(
+        &format!("scenes[{default}]"),
+        message,
+        "export the scene with the character as the active one",
+    );
+    Ok(Some(other))
+}
+
+/// Returns, per node, `true` if it is in the scene. Every node is if there is none.
+fn in_scene(root: &Root, scene: Option<usize>, hierarchy: &Hierarchy) -> Vec<bool> {
+    let scene = scene.map(|scene| &root.scenes[scene]);
     let mut in_scene = vec![scene.is_none(); root.nodes.len()];
     for node in scene.iter().flat_map(|scene| &scene.nodes) {
         if let Some(is_in) = in_scene.get_mut(node.value()) {
@@ -284,7 +289,7 @@ fn in_scene(
     for &node in &hierarchy.order {
         in_scene[node] |= hierarchy.parents[node].is_some_and(|parent| in_scene[parent]);
     }
-    Ok(in_scene)
+    in_scene
 }
 
 /// Returns, per node, which of translation, rotation and scale may differ from those at rest: those

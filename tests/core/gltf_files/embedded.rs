@@ -154,6 +154,17 @@ fn a_scene_has_the_entries_of_a_manifest() {
 }
 
 #[test]
+fn the_scene_that_is_read_has_the_entries() {
+    let mut chain = walker(json!({}));
+    let scenes = chain.file.json["scenes"].as_array_mut().unwrap();
+    let masks = |joint: &str| json!({ "marionette": { "masks": { "a": { "joints": [joint] } } } });
+    scenes[0]["extras"] = masks("j1");
+    scenes.insert(0, json!({ "nodes": [], "extras": masks("j2") }));
+    let imported = open(&chain.file.glb()).unwrap();
+    assert_eq!(imported.embedded.masks["a"].joints, ["j1"]);
+}
+
+#[test]
 fn mistakes_in_extras_are_said_and_left_out() {
     let mut chain = walker(json!({ "name": "Armature" }));
     let cases: [(&str, Value); 5] = [
