@@ -85,9 +85,9 @@ pub(crate) mod internals {
         losses::{WriteFormat, losses},
         m3d::{from_m3d, to_m3d},
         manifest::EmbeddedManifest,
-        md5::{clip_from_md5, from_md5, to_md5_anim, to_md5_mesh},
+        md5::{clip_from_md5, from_md5, skeleton_of_anim, to_md5_anim, to_md5_mesh},
         merge::alike_but_for_color,
-        open::{files_beside, open_clips, open_clips_with, open_model_with, skeleton_of_anim},
+        open::{files_beside, open_clips, open_clips_with, open_model_with},
         resample::CLIP_ERROR,
         retarget::{Retarget, RetargetError},
         textures::{

@@ -6,11 +6,9 @@ use super::{
     from_m3d, from_md5,
 };
 use crate::{
-    format::{Checked, Diagnostic, FormatError, Parsed, m3d, md5},
-    hierarchy::Hierarchy,
-    model::{JointTransform, SkeletalClip, Skeleton},
+    format::{Diagnostic, FormatError, Parsed, m3d, md5},
+    model::{SkeletalClip, Skeleton},
 };
-use glam::{Affine3A, Quat, Vec3};
 use std::{borrow::Cow, collections::HashSet, mem};
 
 /// The kind of a file, by its name.
@@ -325,49 +323,4 @@ pub(super) fn clips_of_any(
         value: ClipFile::ByName(donor.model.clips),
         warnings,
     })
-}
-
-/// Builds a skeleton from a clip's own joints, at rest in the first frame, for a clip that is loaded without a model.
-pub fn skeleton_of_anim(
-    file: &str,
-    anim: &Checked<md5::Md5Anim>,
-    settings: &ImportSettings,
-) -> Result<Skeleton, FormatError> {
-    let local = |joint: usize| {
-        let [position, [x, y, z]] = anim.joint_at(joint, 0);
-        // The files leave out w, which is never positive.
-        let w = -(1.0 - (x * x + y * y + z * z)).max(0.0).sqrt();
-        JointTransform::new(
-            Vec3::from(position),
-            Quat::from_xyzw(x, y, z, w).normalize(),
-        )
-    };
-    let hierarchy = Hierarchy::new(anim.joints.iter().map(|joint| joint.parent));
-    let mut places = vec![Affine3A::IDENTITY; anim.joints.len()];
-    for &joint in &hierarchy.order {
-        let own = local(joint).to_affine();
-        places[joint] = hierarchy.parents[joint].map_or(own, |parent| places[parent] * own);
-    }
-    let mut joints = Vec::with_capacity(anim.joints.len());
-    for (joint, placed) in anim.joints.iter().zip(places) {
-        let placed = JointTransform::from_affine(placed);
-        // The format leaves out w and takes it as negative, so the sign is chosen to match.
-        let turn = if placed.rotation.w > 0.0 {
-            -placed.rotation
-        } else {
-            placed.rotation
-        };
-        joints.push(md5::Md5Joint {
-            name: joint.name.clone(),
-            parent: joint.parent,
-            position: placed.translation.to_array(),
-            orientation: [turn.x, turn.y, turn.z],
-        });
-    }
-    let mesh = Checked::new(md5::Md5Mesh {
-        joints,
-        ..md5::Md5Mesh::default()
-    })
-    .map_err(|error| FormatError::one(Diagnostic::error(file, error.to_string())))?;
-    Ok(from_md5(file, &mesh, settings)?.model.skeleton)
 }

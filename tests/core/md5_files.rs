@@ -17,7 +17,7 @@ use bevy_marionette::{
                 parse_anim, parse_mesh, write_anim, write_mesh,
             },
         },
-        import::{clip_from_md5, from_md5, to_md5_anim, to_md5_mesh},
+        import::{clip_from_md5, from_md5, skeleton_of_anim, to_md5_anim, to_md5_mesh},
     },
     model::{Model, SkeletalClip},
 };

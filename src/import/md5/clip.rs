@@ -1,11 +1,14 @@
 //! `.md5anim` → clip.
 
 use super::{
-    listed,
+    from_md5, listed,
     rigid::{Rigid, affine},
 };
 use crate::{
-    format::{Checked, Diagnostic, FormatError, Parsed, md5::Md5Anim},
+    format::{
+        Checked, Diagnostic, FormatError, Parsed,
+        md5::{Md5Anim, Md5AnimJoint, Md5Joint, Md5Mesh},
+    },
     hierarchy::Hierarchy,
     import::{
         Hand, ImportSettings, UpAxis,
@@ -82,6 +85,36 @@ pub fn clip_from_md5(
         value: clip,
         warnings,
     })
+}
+
+/// Builds a skeleton from a clip's own joints, at rest in the first frame, for a clip that is loaded without a model.
+pub fn skeleton_of_anim(
+    file: &str,
+    anim: &Checked<Md5Anim>,
+    settings: &ImportSettings,
+) -> Result<Skeleton, FormatError> {
+    let hierarchy = Hierarchy::new(anim.joints.iter().map(|joint| joint.parent));
+    let mut places = vec![Rigid::IDENTITY; anim.joints.len()];
+    for &joint in &hierarchy.order {
+        let [position, orientation] = anim.joint_at(joint, 0);
+        let own = Rigid::from_md5(position, orientation);
+        places[joint] = hierarchy.parents[joint].map_or(own, |parent| places[parent].after(&own));
+    }
+    let joint = |(joint, place): (&Md5AnimJoint, Rigid)| {
+        let [position, orientation] = place.to_md5();
+        Md5Joint {
+            name: joint.name.clone(),
+            parent: joint.parent,
+            position,
+            orientation,
+        }
+    };
+    let mesh = Checked::new(Md5Mesh {
+        joints: anim.joints.iter().zip(places).map(joint).collect(),
+        ..Md5Mesh::default()
+    })
+    .map_err(|error| FormatError::one(Diagnostic::error(file, error.to_string())))?;
+    Ok(from_md5(file, &mesh, settings)?.model.skeleton)
 }
 
 /// Returns `true` if a name marks an additive clip.

@@ -14,7 +14,7 @@ mod fit;
 mod mesh;
 mod rigid;
 
-pub use clip::clip_from_md5;
+pub use clip::{clip_from_md5, skeleton_of_anim};
 pub use export::{to_md5_anim, to_md5_mesh};
 pub use mesh::from_md5;
 

@@ -104,6 +104,33 @@ fn a_clip_lasts_from_its_first_frame_to_its_last() {
 }
 
 #[test]
+fn without_a_model_joints_rest_in_the_first_frame_even_at_half_a_turn() {
+    let settings = ImportSettings::default();
+    let mut random = fastrand::Rng::with_seed(7);
+    let mut worst = 0.0_f64;
+    for _ in 0..200 {
+        let (_, mut anim) = lift();
+        for [_, orientation] in &mut anim.base_frame {
+            // Next to half a turn, w is next to 0.
+            let axis = Vec3::from([(); 3].map(|()| random.f32() - 0.5)).normalize();
+            *orientation = (axis * (1.0 - 1e-6 * random.f32())).to_array();
+        }
+        let anim = checked(&anim);
+        let skeleton = skeleton_of_anim("a.md5anim", &anim, &settings).unwrap();
+        let clip = clip_from_md5("a.md5anim", "a", &anim, &skeleton, &settings).unwrap();
+        for joint in 0..2 {
+            let [rest, first] = [
+                skeleton.rest_of(joint),
+                clip.value.transform_at(joint.into(), 0),
+            ]
+            .map(|transform| transform.rotation.as_dquat().normalize());
+            worst = worst.max(rest.angle_between(first));
+        }
+    }
+    assert!(worst < 2e-4, "{worst}");
+}
+
+#[test]
 fn a_negative_frame_rate_plays_the_frames_backwards() {
     let (mesh, mut anim) = lift();
     let skeleton = import(&mesh).model.skeleton;

@@ -1,6 +1,5 @@
 use super::*;
 use crate::messages::assert_message;
-use crate::{format::md5::Md5AnimJoint, import::skeleton_of_anim};
 
 /// Joints with every choice of flags, of which some move slowly, some fast, some not although they could.
 fn random_anim(random: &mut fastrand::Rng) -> Md5Anim {
