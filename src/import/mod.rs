@@ -108,7 +108,7 @@ pub(crate) mod internals {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 pub enum Hand {
-    /// Detected per file from winding and normals for `.m3d`; MD5 and glTF are right-handed.
+    /// Detected per file from winding and normals for `.m3d`; MD5, glTF, and FBX are right-handed.
     #[default]
     Auto,
     /// Left-handed, as in Direct3D: z is negated on import (y with [`UpAxis::Z`]).
@@ -128,7 +128,7 @@ pub enum Hand {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 pub enum UpAxis {
-    /// The format's convention: Y for `.m3d`; Y for glTF, with +Z forward; Z for MD5, with +X forward.
+    /// The format's convention: Y for `.m3d`; Y, with +Z forward, for glTF and FBX; Z, with +X forward, for MD5.
     #[default]
     Auto,
     /// Y is up; axes are kept.
@@ -173,7 +173,7 @@ pub struct ImportSettings {
     /// theirs, and a warning reports the rest. The default, 256, is what devices without storage buffers can draw. Each
     /// entry costs a matrix per character. Less than 12 counts as 12.
     pub max_palette: u16,
-    /// Takes the keys of other glTF files' clips as they are, as for the model's own nodes.
+    /// Takes the keys of clips from other glTF and FBX files as they are, as for the model's own nodes.
     /// Otherwise, clips of an armature that is turned, or in another unit, are corrected by the
     /// transforms above the joints and by inverse bind matrices; without the latter, only if all
     /// joints agree, and the topmost joint's keys do, too.
@@ -235,8 +235,7 @@ pub struct Imported {
 /// The images in a model's file, by name.
 pub(crate) type Images = BTreeMap<String, Arc<[u8]>>;
 
-/// Is told of a model's materials and the images in its file before meshes and clips are imported, so that images can be decoded
-/// at the same time.
+/// Receives a model's materials and images before meshes and clips are imported, so that images decode in parallel.
 pub(crate) type OnImages<'a> = &'a mut dyn FnMut(&[Material], &Images);
 
 /// Statistics of an import.

@@ -38,7 +38,7 @@ pub enum FileKind {
 }
 
 impl FileKind {
-    /// Returns `true` for models that other models of their kind may take clips from, by the names of their joints.
+    /// Returns `true` for glTF and FBX, whose clips can be fitted to another file's skeleton by joint name.
     pub fn is_scene(self) -> bool {
         matches!(self, Self::Gltf | Self::Fbx)
     }

@@ -15,14 +15,14 @@ pub struct ImportArgs {
     scale: Option<f32>,
     /// Handedness of the file [default: auto, or the manifest's]
     ///
-    /// `left` is Direct3D's convention and negates z. `auto` compares winding and normals for .m3d; MD5 and
-    /// glTF are right-handed.
+    /// `left` is Direct3D's convention and negates z. `auto` compares winding and normals for .m3d; MD5,
+    /// glTF, and FBX are right-handed.
     #[arg(long, value_parser = hand())]
     hand: Option<Hand>,
     /// Up axis of the file [default: auto, or the manifest's]
     ///
     /// `z` has +X forward: (x, y, z) becomes (-y, z, -x). `auto` is y for .m3d, z for MD5,
-    /// and y for glTF with half a turn, because glTF's models face +Z.
+    /// and y for glTF and FBX with half a turn, because their models face +Z.
     #[arg(long, value_parser = up())]
     up: Option<UpAxis>,
     /// Flip texture coordinates vertically
@@ -37,7 +37,7 @@ pub struct ImportArgs {
     /// Most entries of a part's palette, joints and combined joints together [default: 256, or the manifest's]
     #[arg(long, value_name = "ENTRIES")]
     max_palette: Option<u16>,
-    /// Take the keys of other glTF files' clips as they are, also if their armature is turned or in another unit
+    /// Take the keys of clips from other glTF and FBX files as they are, also if their armature is turned or in another unit
     #[arg(long)]
     as_is: bool,
     /// Upper limit on the contents of a file, such as joints=256; can be repeated

@@ -30,7 +30,9 @@ pub fn read(path: &Path, limits: &Limits) -> Result<Vec<u8>, Diagnostic> {
 pub fn check(path: &Path, limits: &Limits) -> Result<u64, Diagnostic> {
     let metadata = fs::metadata(path).map_err(|error| unreadable(path, &error))?;
     if metadata.is_dir() {
-        return Err(error(path, "is a directory".to_owned()));
+        let message = "expected a file, found a directory".to_owned();
+        let hint = "name a file in it; `marionette validate` takes directories";
+        return Err(error(path, message).with_hint(hint));
     }
     // Devices have no end, and opening a pipe waits for its other side.
     if !metadata.is_file() {

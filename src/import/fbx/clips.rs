@@ -236,7 +236,11 @@ impl Doubts {
                 "clips that take too much memory for the few keys of the file are left out",
                 SAME_TIMES,
             ),
-            (self.empty, "clips that move nothing are left out", ""),
+            (
+                self.empty,
+                "clips that move nothing are left out",
+                "export only the character's own animations",
+            ),
             (
                 self.doubled,
                 "clips that share a name with another got a number",

@@ -193,7 +193,7 @@ impl Importer<'_> {
                     "clips that move nothing are left out: {}",
                     list(&found.empty)
                 ),
-                "",
+                "export only the character's own animations",
             );
         }
         if !found.doubled.is_empty() {

@@ -301,8 +301,8 @@ impl Importer<'_> {
             if joints.is_empty() || joints.len() != contents.joints.len() {
                 return Err(report.error(
                     &format!("skins[{skin}]"),
-                    "the skin has no joints",
-                    CHECK,
+                    "the skin lists no joints",
+                    "list its bones in `joints`, or remove `skin` from the node",
                 ));
             }
             let inverse_binds = self.inverse_binds(skin, joints.len(), report)?;

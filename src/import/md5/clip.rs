@@ -62,9 +62,14 @@ pub fn clip_from_md5(
     );
     if frame_count.saturating_mul(joints) > most {
         let message = format!(
-            "{frame_count} frames of {joints} joints are too many: a clip of so few numbers holds at most {most} transforms"
+            "the clip's {frame_count} frames × {joints} joints need {} transforms; {} numbers in the file allow {most}",
+            frame_count.saturating_mul(joints),
+            anim.frames.len()
         );
-        return Err(error(message));
+        let hint = "the file is damaged: export it again";
+        return Err(FormatError::one(
+            Diagnostic::error(file, message).with_hint(hint),
+        ));
     }
     let (matching, warnings) = Matching::new(file, name, anim, skeleton)?;
     let duration = (frame_count - 1) as f64 / f64::from(anim.frame_rate);

@@ -51,7 +51,10 @@ pub fn from_md5(
         ));
     }
     for (index, submesh) in mesh.meshes.iter().enumerate() {
-        check_sharing(index, submesh).map_err(error)?;
+        check_sharing(index, submesh).map_err(|message| {
+            let hint = "the file is damaged: export it again";
+            FormatError::one(Diagnostic::error(file, message).with_hint(hint))
+        })?;
         if let Some((vertex, most)) = submesh
             .vertices
             .iter()
@@ -170,7 +173,10 @@ pub fn from_md5(
                 "vertex {vertex} of `{}` lies {far:.0e} units from the origin, too far for a model",
                 part.name
             );
-            return Err(error(message));
+            let hint = "check `scale`, or apply transforms before exporting";
+            return Err(FormatError::one(
+                Diagnostic::error(file, message).with_hint(hint),
+            ));
         }
         let SkinPart {
             positions,

@@ -15,7 +15,7 @@ use std::sync::Arc;
 pub struct MorphFrames {
     /// Names of the morph targets, one for each weight of a frame.
     pub names: Arc<[Arc<str>]>,
-    /// Per morph target, whether the clip moves it; other weights are ignored. If empty, all move.
+    /// `true` for each morph target that the clip moves; the weights of others are ignored. If empty, all move.
     pub animated: Vec<bool>,
     /// At least one frame of `names.len()` weights.
     pub weights: Vec<f32>,
