@@ -416,7 +416,12 @@ impl Importer<'_> {
         } else {
             values
         };
-        let per_key = if between == Between::Cubic { 3 } else { 1 };
+        // A cubic key has an incoming tangent, a value, and an outgoing tangent.
+        let (per_key, value_at) = if between == Between::Cubic {
+            (3, 1)
+        } else {
+            (1, 0)
+        };
         if values.len() < times.len() * per_key {
             let message = format!(
                 "the channel has {} for {}, expected {}",
@@ -473,9 +478,9 @@ impl Importer<'_> {
             let time = f64::from(times.floats::<1>(key)[0]);
             let values = &mut [DVec4::ZERO; 3][..per_key];
             for (i, value) in values.iter_mut().enumerate() {
-                *value = convert(key * per_key + i, per_key == 3 && i != 1);
+                *value = convert(key * per_key + i, i != value_at);
             }
-            let value = values[per_key / 2];
+            let value = values[value_at];
             let is_turn = !is_rotation || value.length_squared() > 1e-12;
             mirrors |= property == Property::Scale && value.x * value.y * value.z < 0.0;
             // Two keys at one time are a jump.

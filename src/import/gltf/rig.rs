@@ -3,7 +3,7 @@
 use super::{
     accessors::Accessors,
     extras,
-    json::{Channel, Index, Property, Root, Type},
+    json::{Channel, Index, Interpolation, Property, Root, Type},
 };
 use crate::{
     format::FormatError,
@@ -215,10 +215,13 @@ fn shown_scales(
             else {
                 continue;
             };
-            // Splines have a tangent on either side of each value.
-            let is_spline = values.len() >= 3 * times.len();
-            for key in 0..times.len().min(values.len()) {
-                let scale = Vec3::from(values.floats(if is_spline { 3 * key + 1 } else { key }));
+            // A cubic key has an incoming tangent, a value, and an outgoing tangent.
+            let (per_key, value_at) = match sampler.interpolation {
+                Some(Interpolation::CubicSpline) => (3, 1),
+                _ => (1, 0),
+            };
+            for key in 0..times.len().min(values.len() / per_key) {
+                let scale = Vec3::from(values.floats(key * per_key + value_at));
                 let scale = basis
                     .transform(JointTransform {
                         scale,
