@@ -260,10 +260,9 @@ impl Rig {
             of_node,
             meshes,
             locals: nodes.iter().map(|node| node.local).collect(),
-            baked: Vec::new(),
+            baked: vec![Local::IDENTITY; nodes.len()],
             places,
         };
-        let mut baked = vec![Local::IDENTITY; nodes.len()];
         for &node in &hierarchy.order {
             let local = rig.locals[node];
             let parent = parents[node].and_then(|parent| rig.of_node[parent]);
@@ -272,12 +271,12 @@ impl Rig {
                     scale: rig.joints[joint].frame.size,
                     ..Local::IDENTITY
                 },
-                (None, Some(parent)) => baked[parent],
+                (None, Some(parent)) => rig.baked[parent],
                 (None, None) => Local::IDENTITY,
             };
             let shown = nodes[node].shown;
             if !is_joint[node] {
-                baked[node] = Local {
+                rig.baked[node] = Local {
                     translation: above.translation
                         + above.rotation * (local.translation * above.scale),
                     rotation: (above.rotation * seen_in(signs(above.scale), local.rotation))
@@ -332,7 +331,6 @@ impl Rig {
                 posed: nodes[node].posed,
             });
         }
-        rig.baked = baked;
         Ok(rig)
     }
 }
