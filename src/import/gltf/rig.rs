@@ -38,7 +38,7 @@ pub(super) fn read(
     let locals = locals(root, basis, report)?;
     let shown = shown_scales(accessors, basis, &locals, report);
     let in_scene = in_scene(root, scene, &hierarchy);
-    let (animated, posed) = (animated(root), posed(root));
+    let moved = moved(root);
     let meshes: Vec<usize> = (0..root.nodes.len())
         .filter(|&n| in_scene[n] && root.nodes[n].mesh.is_some())
         .collect();
@@ -52,8 +52,13 @@ pub(super) fn read(
         name: node.name.clone(),
         local: locals[at],
         shown: shown[at],
-        is_animated: animated[at],
-        posed: posed[at],
+        is_animated: moved[at].contains(&true),
+        // A file without animations doesn't tell which of its transforms are at rest.
+        posed: if root.animations.is_empty() {
+            [true; 3]
+        } else {
+            moved[at]
+        },
         is_in_scene: in_scene[at],
         carries: carried[at],
         is_skinned: node.skin.is_some(),
@@ -295,44 +300,21 @@ fn in_scene(root: &Root, scene: Option<usize>, hierarchy: &Hierarchy) -> Vec<boo
     in_scene
 }
 
-/// Returns, per node, which of translation, rotation and scale may differ from those at rest: those
-/// that an animation moves or, without animations, any.
-fn posed(root: &Root) -> Vec<[bool; 3]> {
-    let mut posed = vec![[root.animations.is_empty(); 3]; root.nodes.len()];
-    for channel in root
-        .animations
-        .iter()
-        .flat_map(|animation| &animation.channels)
-    {
-        if let (Some(property), Some(node)) = (channel.target.path, channel.target.node)
-            && let Some(posed) = posed.get_mut(node.value())
-        {
+/// Returns, per node, which of translation, rotation and scale an animation moves.
+fn moved(root: &Root) -> Vec<[bool; 3]> {
+    let mut moved = vec![[false; 3]; root.nodes.len()];
+    let animations = root.animations.iter();
+    for (node, property) in animations.flat_map(|a| &a.channels).filter_map(target) {
+        if let Some(moved) = moved.get_mut(node) {
             match property {
-                Property::Translation => posed[0] = true,
-                Property::Rotation => posed[1] = true,
-                Property::Scale => posed[2] = true,
+                Property::Translation => moved[0] = true,
+                Property::Rotation => moved[1] = true,
+                Property::Scale => moved[2] = true,
                 Property::MorphTargetWeights => {}
             }
         }
     }
-    posed
-}
-
-/// Returns, per node, `true` if an animation moves it.
-fn animated(root: &Root) -> Vec<bool> {
-    let mut animated = vec![false; root.nodes.len()];
-    for channel in root
-        .animations
-        .iter()
-        .flat_map(|animation| &animation.channels)
-    {
-        if let Some((node, _)) = target(channel)
-            && let Some(is_animated) = animated.get_mut(node)
-        {
-            *is_animated = true;
-        }
-    }
-    animated
+    moved
 }
 
 /// The node that a channel moves, and its property.
