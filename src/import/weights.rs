@@ -61,12 +61,8 @@ impl WeightCurve {
             return from + (to - from) * t;
         }
         let [leaving, arriving] = self.tangents(next).map(|rate| rate * length);
-        let (t2, t3) = (t * t, t * t * t);
-        // The Hermite basis functions.
-        from * (2.0 * t3 - 3.0 * t2 + 1.0)
-            + leaving * (t3 - 2.0 * t2 + t)
-            + to * (3.0 * t2 - 2.0 * t3)
-            + arriving * (t3 - t2)
+        let hermite = hermite(t);
+        from * hermite[0] + leaving * hermite[1] + to * hermite[2] + arriving * hermite[3]
     }
 
     /// The tangents of a spline that leads to a key.
@@ -93,6 +89,18 @@ impl WeightCurve {
         };
         at(begin).max(at(end))
     }
+}
+
+/// Returns the Hermite basis functions at a share of the time between two keys: the factors of the earlier key's value and of the
+/// tangent that leaves it, and of the later key's value and of the tangent that arrives there.
+pub(super) fn hermite(t: f64) -> [f64; 4] {
+    let (t2, t3) = (t * t, t * t * t);
+    [
+        2.0 * t3 - 3.0 * t2 + 1.0,
+        t3 - 2.0 * t2 + t,
+        3.0 * t2 - 2.0 * t3,
+        t3 - t2,
+    ]
 }
 
 /// Weights that are stored as a row of four, or that a few keys may become: so that a small file cannot take much memory.

@@ -1,7 +1,9 @@
 //! Channels: how a joint moves according to the file, by the formulas of the glTF specification.
 
-use super::nodes::Local;
-use crate::{import::resample::Curve, model::JointTransform};
+use crate::{
+    import::{nodes::Local, resample::Curve, weights::hermite},
+    model::JointTransform,
+};
 use glam::{DQuat, DVec4};
 
 pub(super) use crate::import::weights::Between;
@@ -77,11 +79,11 @@ impl Channel {
                         self.values[next * 3 - 1] * length,
                         self.values[next * 3] * length,
                     );
-                    let (t2, t3) = (t * t, t * t * t);
-                    from * (2.0 * t3 - 3.0 * t2 + 1.0)
-                        + leaving * (t3 - 2.0 * t2 + t)
-                        + to * (3.0 * t2 - 2.0 * t3)
-                        + arriving * (t3 - t2)
+                    let hermite = hermite(t);
+                    from * hermite[0]
+                        + leaving * hermite[1]
+                        + to * hermite[2]
+                        + arriving * hermite[3]
                 }
                 // The shorter way around, as the specification demands.
                 Between::Linear if self.is_rotation => {
