@@ -8,7 +8,7 @@
 use super::{
     buffers::Buffers,
     decoded::{Decoded, InMesh},
-    document::DAMAGED,
+    document::{CHECK, DAMAGED},
     draco,
     json::{ComponentType, Index, Root, Type, View, Whole},
     meshopt,
@@ -115,9 +115,7 @@ impl<'a> Accessors<'a> {
         index: usize,
         types: &[Type],
     ) -> Result<Accessor<'a>, FormatError> {
-        let error = |message: String| {
-            report.error(place, message, "check the file with the glTF validator")
-        };
+        let error = |message: String| report.error(place, message, CHECK);
         let accessor = self.root.accessors.get(index).ok_or_else(|| {
             error(format!(
                 "accessor {index} is out of range: {}",

@@ -5,6 +5,7 @@ mod sampler;
 use super::{
     accessors::Accessors,
     curves::{Between, Channel, Motion},
+    document::CHECK,
     extras,
     json::{self, Animation, Index, Interpolation, Property, Type},
     morphs::FileMorphs,
@@ -298,11 +299,7 @@ impl Importer<'_> {
                     "node {node} is out of range: {}",
                     there_are(root.nodes.len(), "node")
                 );
-                return Err(report.error(
-                    &place,
-                    message,
-                    "check the file with the glTF validator",
-                ));
+                return Err(report.error(&place, message, CHECK));
             };
             let Some(property) = channel.target.path else {
                 report.warn(
@@ -388,7 +385,7 @@ impl Importer<'_> {
                 "sampler {index} is out of range: {}",
                 there_are(animation.samplers.len(), "sampler")
             );
-            return Err(report.error(place, message, "check the file with the glTF validator"));
+            return Err(report.error(place, message, CHECK));
         };
         let Some(interpolation) = sampler.interpolation else {
             report.warn(

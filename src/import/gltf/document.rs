@@ -53,6 +53,8 @@ pub(super) fn may_name_files(report: &Report, source: &[u8]) -> bool {
     json.contains("\"uri\"") || json.contains("\\u")
 }
 
+pub(super) const CHECK: &str = "check the file with the glTF validator";
+
 pub(super) const DAMAGED: &str =
     "the file is damaged, or made to exhaust memory: export or download it again";
 
@@ -189,11 +191,7 @@ fn misread(report: &Report, json: &str, is_text: bool, error: &serde_json::Error
     };
     let message = format!("the JSON cannot be read: {}", json::message(error));
     let diagnostic = Diagnostic::error(report.file, message);
-    let hint = if error.is_eof() {
-        CUT_OFF
-    } else {
-        "check the file with the glTF validator"
-    };
+    let hint = if error.is_eof() { CUT_OFF } else { CHECK };
     // In a `.glb`, the JSON is a single line after a binary header, so a line number would be
     // useless.
     let diagnostic = match (is_text, &*place) {

@@ -2,6 +2,7 @@
 
 use super::{
     accessors::Accessor,
+    document::CHECK,
     json::{Primitive, Root},
 };
 use crate::{format::FormatError, import::report::Report, plural::there_are};
@@ -22,8 +23,6 @@ pub(super) struct Draft {
     /// The index in the whole file of the primitive's first vertex.
     pub(super) first_vertex: u32,
 }
-
-pub(super) const CHECK: &str = "check the file with the glTF validator";
 
 impl Draft {
     pub(super) fn primitive<'r>(&self, root: &'r Root) -> &'r Primitive {

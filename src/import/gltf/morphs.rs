@@ -2,6 +2,7 @@
 
 use super::{
     accessors::Accessors,
+    document::CHECK,
     json::{Animation, Index, Interpolation, Property, Sampler, Type},
 };
 use crate::{
@@ -213,11 +214,7 @@ impl Reader<'_> {
                     channel.sampler.value(),
                     there_are(count, "sampler")
                 );
-                return Err(report.error(
-                    &place,
-                    message,
-                    "check the file with the glTF validator",
-                ));
+                return Err(report.error(&place, message, CHECK));
             };
             match out.entry(node) {
                 Entry::Occupied(_) => report.warn(

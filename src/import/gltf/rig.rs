@@ -2,6 +2,7 @@
 
 use super::{
     accessors::Accessors,
+    document::CHECK,
     extras,
     json::{Channel, Index, Interpolation, Property, Root, Type},
 };
@@ -261,7 +262,7 @@ pub(super) fn scene(root: &Root, report: &mut Report) -> Result<Option<usize>, F
             "scene {index} is out of range: {}",
             there_are(root.scenes.len(), "scene")
         );
-        return Err(report.error("scene", message, "check the file with the glTF validator"));
+        return Err(report.error("scene", message, CHECK));
     }
     let is_empty = |at: usize| root.scenes[at].nodes.is_empty();
     let mut others = 0..root.scenes.len();
@@ -339,11 +340,7 @@ fn carriers(root: &Root, meshes: &[usize], report: &Report) -> Result<Vec<bool>,
                     "skin {skin} is out of range: {}",
                     there_are(root.skins.len(), "skin")
                 );
-                return Err(report.error(
-                    &format!("nodes[{node}].skin"),
-                    message,
-                    "check the file with the glTF validator",
-                ));
+                return Err(report.error(&format!("nodes[{node}].skin"), message, CHECK));
             }
             None => carried[node] = true,
         }
@@ -362,11 +359,7 @@ fn carriers(root: &Root, meshes: &[usize], report: &Report) -> Result<Vec<bool>,
                     there_are(root.nodes.len(), "node")
                 );
                 let place = format!("skins[{skin}].joints[{at}]");
-                return Err(report.error(
-                    &place,
-                    message,
-                    "check the file with the glTF validator",
-                ));
+                return Err(report.error(&place, message, CHECK));
             };
             *is_carrier = true;
         }

@@ -2,7 +2,8 @@
 
 use super::{
     accessors::{Accessor, Accessors},
-    draft::{CHECK, Draft},
+    document::CHECK,
+    draft::Draft,
     json::{Index, Mode, Primitive, Semantic, Type},
     materials::{FileMaterial, TexCoords},
     morphs::FileMorphs,
