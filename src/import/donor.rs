@@ -276,15 +276,36 @@ pub(super) struct Fit {
 enum Place {
     /// It stays at rest.
     Rest,
-    /// It hangs from the same joint as in the file: factors of its translation and scale, and the axes that only one of them
-    /// mirrors.
-    Same(Vec3, Vec3, DVec3),
-    /// It hangs from nothing in both files: the same, with a turn and an offset.
-    Top(Vec3, Quat, f32, Vec3),
-    /// The same, and the files are not mirrored alike: from the file's model space to the model's, and a factor of its scale.
-    Mirrored(DAffine3, DVec3),
-    /// It hangs from another joint. What is between it and the nearest joint above that both files have, among the file's joints.
-    Moved(Option<[usize; 2]>, Vec<usize>),
+    /// It hangs from the same joint as in the file.
+    Same {
+        /// Factors of its translation and scale.
+        length: Vec3,
+        scale: Vec3,
+        /// The axes that only one of the files mirrors.
+        mirrors: DVec3,
+    },
+    /// It hangs from nothing in both files.
+    Top {
+        offset: Vec3,
+        turn: Quat,
+        /// Factors of its translation and scale.
+        length: f32,
+        scale: Vec3,
+    },
+    /// The same, and the files are not mirrored alike.
+    Mirrored {
+        /// From the file's model space to the model's.
+        to_model: DAffine3,
+        /// A factor of its scale.
+        scale: DVec3,
+    },
+    /// It hangs from another joint.
+    Moved {
+        /// The nearest joint above that both files have, in the skeleton and in the file.
+        above: Option<[usize; 2]>,
+        /// The file's joints in between.
+        between: Vec<usize>,
+    },
 }
 
 impl Fit {
@@ -313,23 +334,30 @@ impl Fit {
                 (None, None) => {
                     let top = whole.tops[joint].unwrap_or_default();
                     if top.matrix3.determinant() < 0.0 || signs(scale) != DVec3::ONE {
-                        return Place::Mirrored(top, scale);
+                        return Place::Mirrored {
+                            to_model: top,
+                            scale,
+                        };
                     }
                     let (size, turn, offset) = top.to_scale_rotation_translation();
-                    Place::Top(
-                        offset.as_vec3(),
-                        turn.as_quat(),
-                        size.x as f32,
-                        (scale * size.x).as_vec3(),
-                    )
+                    Place::Top {
+                        offset: offset.as_vec3(),
+                        turn: turn.as_quat(),
+                        length: size.x as f32,
+                        scale: (scale * size.x).as_vec3(),
+                    }
                 }
                 (Some(parent), Some(above)) if source[parent] == Some(above) => {
                     let larger = own.above / other.above * whole.length;
-                    Place::Same(larger.as_vec3(), (scale * larger).as_vec3(), signs(larger))
+                    Place::Same {
+                        length: larger.as_vec3(),
+                        scale: (scale * larger).as_vec3(),
+                        mirrors: signs(larger),
+                    }
                 }
                 _ => {
-                    let (from, between) = whole::above(theirs, owners, joint, found);
-                    Place::Moved(from, between)
+                    let (above, between) = whole::above(theirs, owners, joint, found);
+                    Place::Moved { above, between }
                 }
             }
         };
@@ -369,7 +397,7 @@ impl Fit {
         };
         let own = keys_of(&self.donor, clip, found);
         match &self.places[joint] {
-            Place::Moved(_, between)
+            Place::Moved { between, .. }
                 if between
                     .iter()
                     .any(|&joint| keys_of(&self.donor, clip, joint).contains(&true)) =>
@@ -401,7 +429,7 @@ impl Fit {
             && self
                 .places
                 .iter()
-                .any(|place| matches!(place, Place::Moved(..)));
+                .any(|place| matches!(place, Place::Moved { .. }));
         let (mut theirs, mut ours): (Vec<DAffine3>, Vec<DAffine3>) = Default::default();
         if any_moved {
             for joint in 0..frame.len() {
@@ -422,55 +450,61 @@ impl Fit {
             };
             let given = match (place, self.source[joint]) {
                 (Place::Rest, _) | (_, None) => rest,
-                (Place::Same(larger, size, mirrors), Some(found)) => {
-                    let JointTransform {
-                        translation,
-                        rotation,
+                (
+                    Place::Same {
+                        length,
                         scale,
-                    } = from(found);
-                    let scale = if clip.additive { scale } else { scale * *size };
-                    // Usually it is the same, to the bit.
-                    let rotation = match *mirrors == DVec3::ONE {
-                        true => rotation,
-                        false => seen_in(*mirrors, rotation.as_dquat()).as_quat(),
-                    };
+                        mirrors,
+                    },
+                    Some(found),
+                ) => {
+                    let theirs = from(found);
                     JointTransform {
-                        translation: translation * *larger,
-                        rotation,
-                        scale,
+                        translation: theirs.translation * *length,
+                        // Usually it is the same, to the bit.
+                        rotation: match *mirrors == DVec3::ONE {
+                            true => theirs.rotation,
+                            false => seen_in(*mirrors, theirs.rotation.as_dquat()).as_quat(),
+                        },
+                        scale: match clip.additive {
+                            true => theirs.scale,
+                            false => theirs.scale * *scale,
+                        },
                     }
                 }
-                (Place::Mirrored(..), Some(found)) if clip.additive => frame[found],
-                (Place::Mirrored(top, size), Some(found)) => {
-                    let place = *top * wide(&local(found)) * DAffine3::from_scale(*size);
+                (Place::Mirrored { .. }, Some(found)) if clip.additive => frame[found],
+                (Place::Mirrored { to_model, scale }, Some(found)) => {
+                    let place = *to_model * wide(&local(found)) * DAffine3::from_scale(*scale);
                     let local = JointTransform::from_affine(place.as_affine3a());
                     if local.is_finite() { local } else { rest }
                 }
-                (Place::Top(offset, turn, length, size), Some(found)) => {
-                    let JointTransform {
-                        translation,
-                        rotation,
+                (
+                    Place::Top {
+                        offset,
+                        turn,
+                        length,
                         scale,
-                    } = from(found);
-                    let translation = *turn * (translation * *length);
+                    },
+                    Some(found),
+                ) => {
+                    let theirs = from(found);
+                    let translation = *turn * (theirs.translation * *length);
                     if clip.additive {
                         // A difference of rotations is the same in any space.
                         JointTransform {
                             translation,
-                            rotation,
-                            scale,
+                            ..theirs
                         }
                     } else {
-                        let rotation = (*turn * rotation).normalize();
                         JointTransform {
                             translation: *offset + translation,
-                            rotation,
-                            scale: scale * *size,
+                            rotation: (*turn * theirs.rotation).normalize(),
+                            scale: theirs.scale * *scale,
                         }
                     }
                 }
-                (Place::Moved(..), Some(found)) if clip.additive => frame[found],
-                (Place::Moved(above, _), Some(found)) => {
+                (Place::Moved { .. }, Some(found)) if clip.additive => frame[found],
+                (Place::Moved { above, .. }, Some(found)) => {
                     let place = self.whole.place(
                         skeleton,
                         their_skeleton,
