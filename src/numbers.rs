@@ -14,6 +14,17 @@ pub(crate) fn finite(number: f64) -> f64 {
     if number.is_finite() { number } else { 0.0 }
 }
 
+/// Returns the larger of two errors, or NaN if one is, which `max` would ignore.
+#[inline]
+pub(crate) fn worse<T: PartialOrd>(a: T, b: T) -> T {
+    // Only NaN can't be compared with itself.
+    if a >= b || a.partial_cmp(&a).is_none() {
+        a
+    } else {
+        b
+    }
+}
+
 /// Normalizes a finite quaternion; returns the identity for one too small to have a direction.
 #[inline(always)]
 pub(crate) fn unit(q: Quat) -> Quat {

@@ -28,7 +28,10 @@ pub(super) use given::sample_at;
 pub use skin::CLIP_ERROR;
 pub(super) use skin::Skin;
 
-use crate::model::{ClipFrames, ClipTiming, JointTransform, RawClip, SoaTransform};
+use crate::{
+    model::{ClipFrames, ClipTiming, JointTransform, RawClip, SoaTransform},
+    numbers::worse,
+};
 use curve::{Moment, moments, sample};
 use skin::{Motion, MotionScratch};
 use std::sync::Arc;
@@ -298,11 +301,7 @@ pub(super) fn resample(
         // A frame that is moved in time moves the skin by the same part of its path, on both sides.
         let of =
             |(motion, cuts): (&Motion, &usize)| motion.error(*cuts) + 2.0 * shift * motion.path;
-        // Not `max`, which ignores NaN.
-        motions.iter().zip(cuts).map(of).fold(
-            0.0,
-            |worst, error| if error <= worst { worst } else { error },
-        )
+        motions.iter().zip(cuts).map(of).fold(0.0, worse)
     };
     // With the same number of cuts everywhere, frames may come out evenly spaced.
     let even = vec![cuts.iter().copied().max().unwrap_or(1); cuts.len()];
@@ -425,10 +424,7 @@ fn bulge(curves: &[Curve], skin: &Skin, pair: &[JointTransform], [begin, end]: [
         };
         skin.apart(&middle, &skin.pose(curves, halfway))
     };
-    let worst = (0..PIECES).map(chord).fold(
-        0.0,
-        |worst, apart| if apart <= worst { worst } else { apart },
-    );
+    let worst = (0..PIECES).map(chord).fold(0.0, worse);
     // A chord is off by its square times the bend of a spline, which changes evenly: at an end of the whole it is up to
     // 4/3 of what it is in the middle of the first or last quarter.
     worst * 4.0 / 3.0 * (PIECES * PIECES) as f64

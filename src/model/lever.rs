@@ -1,6 +1,7 @@
 //! Entities attached to a joint, whose errors count like those of the skin.
 
 use super::{BoundingBox, Skeleton, SkinPart};
+use crate::numbers::worse;
 use glam::{Affine3A, Vec3, Vec3A};
 
 /// The distance from each joint at which errors of its rotation count, as a share of the model's
@@ -24,11 +25,7 @@ pub(crate) fn axes_apart(one: &Affine3A, other: &Affine3A) -> f32 {
     };
     let columns = |m: &Affine3A| [m.matrix3.x_axis, m.matrix3.y_axis, m.matrix3.z_axis];
     let apart = columns(one).into_iter().zip(columns(other)).map(apart);
-    // Not `max`, which ignores NaN.
-    apart.fold(
-        0.0,
-        |worst, apart| if apart <= worst { worst } else { apart },
-    )
+    apart.fold(0.0, worse)
 }
 
 /// Returns the largest distance between what is attached to a joint in two poses, up to `lever` away from it.
@@ -46,11 +43,7 @@ pub(crate) fn attached_apart(one: &Affine3A, other: &Affine3A, lever: f32) -> f3
     };
     let columns = |m: &Affine3A| [m.matrix3.x_axis, m.matrix3.y_axis, m.matrix3.z_axis];
     let apart = columns(one).into_iter().zip(columns(other)).map(apart);
-    // Not `max`, which ignores NaN.
-    apart.fold(
-        0.0,
-        |worst, apart| if apart <= worst { worst } else { apart },
-    )
+    apart.fold(0.0, worse)
 }
 
 /// Returns a model's size: the diagonal of the box around its vertices and joints at rest.

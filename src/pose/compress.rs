@@ -10,9 +10,12 @@
 //! keeps the error within the bound is found by measuring.
 
 use super::{ClipLayer, Evaluate, FrameSpan, PartBounds, Scratch};
-use crate::model::{
-    BoundingBox, ClipFrames, LEVER, MorphCurves, Quantization, SkeletalClip, Skeleton, SkinPart,
-    Tolerance, attached_apart, size_at_rest,
+use crate::{
+    model::{
+        BoundingBox, ClipFrames, LEVER, MorphCurves, Quantization, SkeletalClip, Skeleton,
+        SkinPart, Tolerance, attached_apart, size_at_rest,
+    },
+    numbers::worse,
 };
 use glam::Vec3A;
 
@@ -257,8 +260,7 @@ impl<'a> Compress<'a> {
                         .distance(got.transform_point3a(*point))
                 };
                 for error in points.iter().map(apart).chain([attached]) {
-                    // Not `max`, which would ignore NaN.
-                    worst = if error <= worst { worst } else { error };
+                    worst = worse(worst, error);
                 }
             }
             let within = worst <= most;

@@ -5,7 +5,7 @@ use super::{
     curve::{Curve, Moment, sample},
     skin::Skin,
 };
-use crate::model::JointTransform;
+use crate::{model::JointTransform, numbers::worse};
 
 /// Makes frames of `curves`, which have keys at `moments`. Also returns how far they lead the skin from its place according to
 /// the keys, at times that aren't skipped. Stops measuring once that is more than `limit`, or NaN.
@@ -80,8 +80,7 @@ fn worst_apart(
         };
         let meant = skin.pose(curves, |joint| curves[joint].sample(moment, &mut at[joint]));
         let apart = skin.apart(&meant, &skin.pose(curves, given));
-        // Not `max`, which ignores NaN.
-        worst = if apart <= worst { worst } else { apart };
+        worst = worse(worst, apart);
         if !(0.0..=limit).contains(&worst) {
             break;
         }

@@ -5,7 +5,10 @@
 //! [`LEVER`] away.
 
 use super::curve::Curve;
-use crate::model::{BoundingBox, JointTransform, LEVER, Model, axes_apart, size_at_rest};
+use crate::{
+    model::{BoundingBox, JointTransform, LEVER, Model, axes_apart, size_at_rest},
+    numbers::worse,
+};
 use glam::{Affine3A, Quat, Vec3};
 
 /// The largest distance of the skin from its place according to a clip's keys, at any time, as a
@@ -235,12 +238,7 @@ impl Skin {
         let all = joints
             .chain(attached)
             .chain(self.corners.iter().flat_map(corner));
-        // Not `max`, which ignores NaN.
-        all.fold(
-            0.0,
-            |worst, apart| if apart <= worst { worst } else { apart },
-        )
-        .into()
+        all.fold(0.0, worse).into()
     }
 }
 
