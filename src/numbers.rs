@@ -44,3 +44,7 @@ pub(crate) fn unit(q: Quat) -> Quat {
         Quat::IDENTITY
     }
 }
+
+#[cfg(test)]
+#[path = "tests/numbers.rs"]
+mod tests;
