@@ -81,6 +81,18 @@ impl TextureMap {
         };
         map.as_deref()
     }
+
+    /// Returns the name of this map in a material, to change it.
+    pub fn of_mut(self, material: &mut Material) -> &mut Option<String> {
+        match self {
+            Self::BaseColor => &mut material.base_color_map,
+            Self::Normal => &mut material.normal_map,
+            Self::Specular => &mut material.specular_map,
+            Self::MetallicRoughness => &mut material.metallic_roughness_map,
+            Self::Occlusion => &mut material.occlusion_map,
+            Self::Emissive => &mut material.emissive_map,
+        }
+    }
 }
 
 /// The files beside a model, and those in the [folders that its materials name](texture_folders). Look-ups ignore case.

@@ -226,6 +226,48 @@ fn convert_copies_textures_beside_the_other_formats() {
 }
 
 #[test]
+fn textures_from_outside_the_models_folder_are_copied_into_that_of_the_output() {
+    let folder = characters();
+    let at = |name: &str| folder.path().join(name);
+    fs::create_dir_all(at("pack/models")).unwrap();
+    fs::create_dir_all(at("out/here")).unwrap();
+    fs::write(at("skin0.png"), "pixels").unwrap();
+    let model = fs::read_to_string(at("arm.md5mesh")).unwrap();
+    let model = model.replace("\"skin0\"", "\"../../skin0.png\"");
+    fs::write(at("pack/models/arm.md5mesh"), model).unwrap();
+    let run = convert(
+        &folder,
+        &["pack/models/arm.md5mesh", "-o", "out/here/arm.m3d"],
+    );
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    assert_eq!(fs::read(at("out/here/skin0.png")).unwrap(), b"pixels");
+    let written = fs::read_to_string(at("out/here/arm.m3d")).unwrap();
+    assert!(written.contains("DiffuseMap: skin0.png"), "{written}");
+    let run = marionette(
+        &folder,
+        &["import", "pack/models/arm.md5mesh", "-o", "out/arm"],
+    );
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    assert_eq!(fs::read(at("out/arm/skin0.png")).unwrap(), b"pixels");
+    fs::remove_file(at("skin0.png")).unwrap();
+    let run = marionette(&folder, &["inspect", "out/arm/arm.character.ron", "--json"]);
+    let json: Value = serde_json::from_str(&run.stdout).unwrap();
+    let materials = json[0]["model"]["materials"].as_array().unwrap();
+    let is_found = |m: &Value| m["textures"][0]["found"] == "skin0.png";
+    assert!(materials.iter().any(is_found), "{}", run.stdout);
+    // Where two would get one name, nothing is written.
+    fs::write(at("skin0.png"), "pixels").unwrap();
+    fs::write(at("pack/skin0.png"), "others").unwrap();
+    let two = fs::read_to_string(at("pack/models/arm.md5mesh")).unwrap();
+    let two = two.replace("\"skin2\"", "\"../skin0.png\"");
+    fs::write(at("pack/models/arm.md5mesh"), two).unwrap();
+    let run = convert(&folder, &["pack/models/arm.md5mesh", "-o", "out/two.m3d"]);
+    assert_eq!(run.code, Some(1));
+    assert_message("convert: textures of one name", said(&run));
+    assert!(!at("out/two.m3d").exists());
+}
+
+#[test]
 fn images_in_a_glb_become_files_beside_the_other_formats() {
     let folder = characters();
     let at = |name: &str| folder.path().join(name);

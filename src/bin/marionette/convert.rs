@@ -6,6 +6,7 @@ use crate::{
     open::{self, Named, OpenModel},
     options::ImportArgs,
     term::{self, Progress, complain, counted, size},
+    textures,
     write::{self, NewFile},
 };
 use bevy_marionette::{
@@ -132,6 +133,12 @@ impl Convert {
         ));
 
         let folder = path.parent().unwrap_or(Path::new(""));
+        // In the model's own folder, the textures are there already.
+        let elsewhere = !write::is_same_file(or_here(folder), or_here(&model.folder));
+        let copies = *format != WriteFormat::Glb && elsewhere;
+        if copies {
+            textures::rename_maps(&mut model.model.materials, &model.textures);
+        }
         let written = match format {
             WriteFormat::Glb => glb(&file, model)?,
             WriteFormat::M3d => Written {
@@ -142,12 +149,10 @@ impl Convert {
             WriteFormat::Md5 => md5(model),
         };
         let mut beside = written.beside;
-        // In the model's own folder, the textures are there already.
-        let elsewhere = !write::is_same_file(or_here(folder), or_here(&model.folder));
         for (name, is_embedded) in model.texture_names() {
-            if *format != WriteFormat::Glb && (is_embedded || elsewhere) {
+            if copies || (is_embedded && *format != WriteFormat::Glb) {
                 beside.push((
-                    name.to_owned(),
+                    textures::place(name).to_owned(),
                     model.texture(name).map_err(FormatError::one)?.into_owned(),
                 ));
             }

@@ -15,6 +15,7 @@ use crate::{
     options::ImportArgs,
     read,
     term::{self, Progress, complain, counted, length, printable, seconds},
+    textures,
     write::{self, NewFile},
 };
 use bevy_marionette::{
@@ -266,7 +267,9 @@ impl Import {
             .into_iter()
             .filter(|(_, is_embedded)| !is_embedded);
         Manifest {
-            textures: textures.map(|(name, _)| name.to_owned()).collect(),
+            textures: textures
+                .map(|(name, _)| self.texture_place(model, name).to_owned())
+                .collect(),
             clips: drafts
                 .iter()
                 .map(|draft| (draft.name.clone(), draft.entry.clone()))
@@ -282,6 +285,15 @@ impl Import {
                 sockets
             },
             ..Manifest::of_model(file).with_settings(&model.settings)
+        }
+    }
+
+    /// Returns where a texture will be, relative to the directory.
+    fn texture_place<'a>(&self, model: &OpenModel, name: &'a str) -> &'a str {
+        if write::is_same_file(or_here(&self.output), or_here(&model.folder)) {
+            name
+        } else {
+            textures::place(name)
         }
     }
 
@@ -323,7 +335,7 @@ impl Import {
         {
             let bytes = model.texture(name).map_err(FormatError::one)?.into_owned();
             files.push(NewFile {
-                path: self.output.join(name),
+                path: self.output.join(self.texture_place(model, name)),
                 bytes,
             });
         }

@@ -8,7 +8,11 @@ use bevy_marionette::{
     model::Material,
 };
 use serde::Serialize;
-use std::{collections::BTreeSet, fs, path::Path};
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::{Component, Path},
+};
 
 /// A texture of a material, and its file.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -42,6 +46,40 @@ pub fn resolve(
         .iter()
         .map(|material| maps(material, &files))
         .collect()
+}
+
+/// Returns the place of a texture in a folder that it is copied to: the same as in the model's folder. What is outside of that
+/// goes beside the model, where it is found by its file name.
+pub fn place(name: &str) -> &str {
+    let mut depth = 0;
+    let is_inside = Path::new(name).components().all(|step| {
+        match step {
+            Component::Normal(_) => depth += 1,
+            Component::ParentDir => depth -= 1,
+            Component::CurDir => {}
+            Component::Prefix(_) | Component::RootDir => return false,
+        }
+        depth >= 0
+    });
+    if is_inside {
+        return name;
+    }
+    name.rsplit(['/', '\\']).next().unwrap_or_default()
+}
+
+/// Renames the maps of materials whose textures are copied to another place than they have in the model's folder.
+pub fn rename_maps(materials: &mut [Material], textures: &[Vec<TextureUse>]) {
+    for (material, textures) in materials.iter_mut().zip(textures) {
+        for map in TextureMap::ALL {
+            let used = textures.iter().find(|used| used.role == map.name());
+            let found = used.and_then(|used| used.found.as_deref());
+            if let (Some(found), Some(name)) = (found, map.of_mut(material))
+                && place(found) != found
+            {
+                *name = place(found).to_owned();
+            }
+        }
+    }
 }
 
 /// Returns a warning that lists the textures that were not found, except specular maps, which are not drawn.

@@ -3,6 +3,7 @@
 use crate::read;
 use bevy_marionette::format::Diagnostic;
 use std::{
+    collections::HashMap,
     fs::{self, File},
     io::{self, BufWriter, Write},
     path::{Path, PathBuf},
@@ -34,12 +35,22 @@ pub struct NewFile {
 /// Returns those of `files` that are not there yet with the same contents.
 ///
 /// # Errors
-/// A file that is one of `inputs` or, without `force`, that exists with other contents.
+/// A file that is one of `inputs` or in the list twice with different contents, or, without `force`, that exists with other
+/// contents.
 pub fn missing(
     files: Vec<NewFile>,
     inputs: &[&PathBuf],
     force: bool,
 ) -> Result<Vec<NewFile>, Diagnostic> {
+    let mut contents: HashMap<&Path, &[u8]> = HashMap::new();
+    for file in &files {
+        let other = contents.insert(&file.path, &file.bytes);
+        if other.is_some_and(|other| *other != file.bytes) {
+            let hint = "rename one of them: they are copied to one directory";
+            let message = "several files of this name would be written".to_owned();
+            return Err(error(&file.path, message).with_hint(hint));
+        }
+    }
     let mut missing = Vec::new();
     for file in files {
         if has_contents(&file.path, &file.bytes) {
