@@ -213,7 +213,7 @@ fn another_character_ends_a_solo_and_the_first_gets_its_face_back() {
     face.set("smile", 0.3);
     let [first, other] = [face.clone(), Expressions::default()]
         .map(|face| world.spawn((SkinnedCharacter(handle.clone()), face)).id());
-    let mut select = |harness: &mut Harness, character| {
+    let select = |harness: &mut Harness, character| {
         let mut inspector = harness.app.world_mut().resource_mut::<Inspector>();
         inspector.character = Some(character);
         harness.frames(3);
