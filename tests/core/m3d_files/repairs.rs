@@ -357,3 +357,11 @@ fn of_too_many_materials_the_first_are_kept_with_one_warning() {
     let name = |material: usize| model.materials[material].name.as_deref();
     assert_eq!((name(0), name(4095)), (Some("m0"), Some("m4095")));
 }
+
+#[test]
+fn a_vertex_may_have_weights_where_the_one_before_has_none() {
+    let weights = "BlendWeights: 0.75 0.25 0 0\nBlendIndices: 0 1 0 0\n";
+    let (m, complete) = (sound(&edited(DX12, weights, "")), sound(DX12));
+    assert_eq!(m.vertices[0].weights, [0.0; 4]);
+    assert_eq!(m.vertices[1..], complete.vertices[1..]);
+}

@@ -114,8 +114,9 @@ impl Layout<'_> {
     #[inline]
     pub(super) fn replay(&self, lexer: &mut Lexer<'_>, record: &mut Record) -> bool {
         let start = lexer.offset();
-        let fits =
-            !self.steps.is_empty() && self.steps(lexer, record).is_some() && starts_label(lexer);
+        let fits = !self.steps.is_empty()
+            && self.steps(lexer, record).is_some()
+            && self.is_followed_well(lexer);
         if fits {
             record.counts = self.counts;
         } else {
@@ -142,12 +143,22 @@ impl Layout<'_> {
         }
         Some(())
     }
-}
 
-/// Returns `true` unless a number comes next: one too many would have to be reported.
-#[inline]
-fn starts_label(lexer: &mut Lexer<'_>) -> bool {
-    !matches!(lexer.peek_byte(), Some(b'0'..=b'9' | b'+' | b'-' | b'.'))
+    /// Returns `true` if another record comes next, or no label: this record may have more labels than the first had, and a
+    /// number too many would have to be reported.
+    #[inline]
+    fn is_followed_well(&self, lexer: &mut Lexer<'_>) -> bool {
+        match lexer.peek_byte() {
+            Some(b'0'..=b'9' | b'+' | b'-' | b'.') => false,
+            Some(byte) if byte.is_ascii_alphabetic() => {
+                let at = lexer.offset();
+                let is_next = lexer.eat_text(self.steps[0].label);
+                lexer.seek(at);
+                is_next
+            }
+            _ => true,
+        }
+    }
 }
 
 /// Reads a record label by label. It ends in front of a label that it already has, and at the end of the section.
