@@ -15,7 +15,7 @@ use bevy::{
 use bevy_marionette::{
     character::{
         AnimationEventPlugin, CharacterParts, CharacterRigPlugin, CrowdPlugin, DressingPlugin,
-        LookAt, ModelPose, PoseSharing, RootMotionPlugin, WeightView, WornBy,
+        LookAt, ModelPose, RootMotionPlugin, WeightView, WornBy,
     },
     prelude::*,
     recorder::{RecorderPlugin, Recording},
