@@ -62,8 +62,9 @@ impl Nanos {
     /// `high` if none.
     pub(super) fn first(low: Self, high: Self, holds: impl Fn(Self) -> bool) -> Self {
         let (mut low, mut high) = (low.0, high.0);
-        while high.saturating_sub(low) > 1 {
-            let middle = low + (high - low) / 2;
+        // Moments of a file may be further apart than the largest number.
+        while high > low && high.abs_diff(low) > 1 {
+            let middle = low.wrapping_add((high.abs_diff(low) / 2) as i64);
             if holds(Self(middle)) {
                 high = middle
             } else {

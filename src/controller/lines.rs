@@ -109,7 +109,8 @@ impl AnimationController {
         };
         if track.run.muted {
             // Only its end has consequences, or the end of a loop that something follows.
-            let ends = |known: &Known| known.plays_once() || self.is_followed(at);
+            let follows = self.is_followed(at) || self.state_waits_for_end(at);
+            let ends = |known: &Known| known.plays_once() || follows;
             let end = track
                 .known
                 .filter(ends)

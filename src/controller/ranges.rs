@@ -185,6 +185,7 @@ impl AnimationController {
                 self.extras.ranges[index].index =
                     step.clips.index_of(open.clip()).unwrap_or(usize::MAX);
             }
+            self.close_exit(open.track, &open.name);
             self.end_range(index, place, weight, step);
         }
         let mut entered = Vec::new();
@@ -198,6 +199,7 @@ impl AnimationController {
         }
         for Entered { at, passed, range } in entered {
             self.begin_range(at, &passed, range, step);
+            self.note_for_states(at, &passed, step.clips);
         }
     }
 

@@ -182,11 +182,14 @@ impl AnimationController {
         }
     }
 
-    /// Returns `true` if a track plays in a group. A single pose has no pace.
+    /// Returns `true` if a track plays in a group, and may lead it. A single pose has no pace, and what goes in step with a
+    /// state must not lead that state.
     fn may_lead(&self, at: usize, group: u32) -> bool {
         let track = &self.tracks[at];
         let has_length = |known: Known| known.length > 0.0;
-        track.sync == Some(group) && track.present().is_some_and(has_length)
+        track.sync == Some(group)
+            && track.rare.led_by.is_none()
+            && track.present().is_some_and(has_length)
     }
 
     fn leader(&self, group: u32) -> Option<usize> {

@@ -425,3 +425,59 @@ fn saved_states_with_any_number_changed_are_refused_or_played() {
     }
     assert!(read > 100 && refused > 100, "{read} {refused}");
 }
+
+#[test]
+fn ends_of_clips_lead_on_even_where_no_callback_is_reported() {
+    let states =
+        r#"{"attack": (plays: "hit", start: true, then: "ground"), "ground": (plays: "idle")}"#;
+    for steps in [&[1.5][..], &[0.5; 3], &[0.96, 0.54]] {
+        let mut game = Game::new(states);
+        game.controller.callback_limit = 0;
+        let mut hit = clip("hit*", 1.0);
+        hit.add_callback(0.95, "hit", CallbackData::default());
+        game.clips.push(hit);
+        steps.iter().for_each(|step| _ = game.play(*step));
+        game.assert_entered(&[(0.0, "attack"), (1.0, "ground")]);
+    }
+}
+
+#[test]
+fn another_choice_has_an_exit_of_its_own() {
+    let mut game = Game::new(
+        r#"{"combo": (plays: ["slash", "stab"], start: true, exit: "recover"), "ground": (plays: "idle", from: ["combo"])}"#,
+    );
+    for name in ["slash", "stab"] {
+        let mut attack = clip(name, 1.0);
+        attack.add_callback(0.5, "recover", CallbackData::default());
+        game.clips.push(attack);
+    }
+    game.play(1.1);
+    assert_eq!(game.go("ground"), Ok(Go::Waits));
+    game.play(1.0);
+    game.assert_entered(&[(0.0, "combo"), (1.5, "ground")]);
+}
+
+#[test]
+fn a_range_that_a_track_is_put_into_opens_an_exit_and_one_that_it_is_taken_out_of_closes_it() {
+    let game = || {
+        let mut game = Game::new(
+            r#"{"ground": (plays: "idle", start: true),
+                "parry": (plays: "parry", from: ["ground"], at: 0.3, exit: "cancel", then: "ground"),
+                "dodge": (plays: "hurt", from: ["parry"], then: "ground")}"#,
+        );
+        let mut parry = clip("parry", 1.0);
+        parry.add_range(0.2, 0.6, "cancel", CallbackData::default());
+        game.clips.push(parry);
+        game.play(0.1);
+        game.go("parry").unwrap();
+        game.play(0.05);
+        game
+    };
+    let mut inside = game();
+    assert_eq!(inside.go("dodge"), Ok(Go::Entered));
+    let mut beyond = game();
+    let track = beyond.controller.current_track().unwrap().id();
+    beyond.controller.track_mut(track).unwrap().seek(0.8);
+    beyond.play(0.01);
+    assert_eq!(beyond.go("dodge"), Ok(Go::Waits));
+}

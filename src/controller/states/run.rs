@@ -229,7 +229,7 @@ impl StateRun {
             }
             // Another choice.
             None if state.plays.len() > 1 => {
-                self.ended = false;
+                (self.opened, self.ended) = (false, false);
                 let entry = Entry {
                     in_phase: false,
                     ..state.entry

@@ -57,3 +57,14 @@ fn moments_are_rounded_once_and_found() {
     assert_eq!(Nanos::first(Nanos(3), Nanos(9), |_| false), Nanos(9));
     assert_eq!(Nanos::from(Duration::MAX), Nanos::MAX);
 }
+
+#[test]
+fn moments_further_apart_than_numbers_are_searched_too() {
+    let [low, high] = [-5e18 as i64, 5e18 as i64].map(Nanos);
+    for first in [low.0 + 1, -3, 0, 7, high.0] {
+        assert_eq!(Nanos::first(low, high, |moment| moment.0 >= first).0, first);
+    }
+    let end = Nanos(i64::MAX);
+    assert_eq!(Nanos::first(Nanos(i64::MIN), end, |_| false), end);
+    assert_eq!(Nanos::first(high, low, |_| true), low);
+}

@@ -228,3 +228,20 @@ fn a_negative_speed_plays_backward_from_the_end() {
     controller.advance(0.3, &clips, &mut events).unwrap();
     assert_eq!(controller.state(), Some("a"));
 }
+
+#[test]
+fn a_layer_in_step_leads_no_group_of_the_track_that_it_goes_with() {
+    let mut game = Game::new(ADVENTURE, ARMS);
+    game.play(0.1);
+    let over = game.on_layer().unwrap().id();
+    // The layer's track is the heaviest of its group.
+    for track in game.controller.tracks_mut() {
+        track.sync = Some(1);
+        track.weight = if track.id() == over { 1.0 } else { 0.2 };
+    }
+    game.play(0.1);
+    let place = |game: &Game| game.on_layer().unwrap().unwrapped_position();
+    let before = place(&game);
+    game.play(0.1);
+    assert!(place(&game) > before + 0.3, "{before} {}", place(&game));
+}
