@@ -245,6 +245,10 @@ impl LookChain {
         pose: &mut PoseMut,
     ) {
         let weight = clamp_weight(weight);
+        if !state.turn.is_finite() {
+            // Read from a file. It would never become a number again.
+            state.turn = Vec2::ZERO;
+        }
         let target = target
             .filter(|target| target.is_finite() && weight > 0.0)
             .map(Vec3A::from);

@@ -83,10 +83,12 @@ impl Space {
         vector - self.up * vector.dot(self.up)
     }
 
-    /// Returns the turn of the character about its up axis from one heading to another, in radians.
+    /// Returns the turn of the character about its up axis from one heading to another, in radians and in model space: a mirrored
+    /// character turns the other way there.
     #[inline(always)]
     pub(super) fn turned(&self, since: Vec3A, heading: Vec3A) -> f32 {
-        let sine = since.cross(heading).dot(self.up);
+        let side = 1.0_f32.copysign(self.matrix.determinant());
+        let sine = since.cross(heading).dot(self.up) * side;
         if since.dot(heading) < 0.5 {
             return FAR.copysign(sine);
         }
@@ -120,3 +122,7 @@ impl Space {
         if height.is_finite() { height } else { 0.0 }
     }
 }
+
+#[cfg(test)]
+#[path = "tests/space.rs"]
+mod tests;

@@ -200,3 +200,18 @@ fn odd_chains_are_refused_and_odd_targets_ignored() {
         }
     }
 }
+
+#[test]
+fn a_turn_that_is_no_number_is_forgotten() {
+    let skeleton = skeleton();
+    let look = look(&skeleton);
+    let target = Some(Vec3::new(0.3, 1.7, 3.0));
+    let [mut broken, mut fresh] = [f32::NAN, 0.0].map(|turn| LookState {
+        turn: Vec2::splat(turn),
+    });
+    for _ in 0..3 {
+        let [broken, fresh] =
+            [&mut broken, &mut fresh].map(|state| run(&skeleton, &look, state, target, 0.01));
+        assert_eq!(broken.head, fresh.head);
+    }
+}
