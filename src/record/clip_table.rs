@@ -6,7 +6,7 @@ use crate::{
     model::{
         BlendPoint, BlendSpace, BlendSpaceError, BlendSync, BoundBlendSpace, CallbackData,
         CallbackKey, ClipTiming, JointIndex, PlaybackMode, RootPath, SkeletalClip, State,
-        StateLayer, StateLayers, SyncMark,
+        StateLayer, StateLayers, StateMachine, SyncMark,
     },
     pose::Mask,
     rig::Plants,
@@ -136,6 +136,24 @@ impl ClipTable {
         }
         Ok(())
     }
+}
+
+/// Pays for machines of states, before they are made: ways lead from any state to any other, and a layer in step with others
+/// has the states of the one that it follows.
+fn pay_for_states(
+    body: &BTreeMap<String, State>,
+    layers: &BTreeMap<String, StateLayer>,
+) -> Result<(), &'static str> {
+    /// Bytes of a way, and what finding it takes.
+    const WAY: usize = 64;
+    fn count(states: &BTreeMap<String, State>) -> usize {
+        states.values().map(|state| 1 + count(&state.states)).sum()
+    }
+    let own = layers.values().map(|layer| count(&layer.states));
+    let most = own.fold(count(body), usize::max);
+    let most = most.min(StateMachine::MOST_STATES);
+    let machines = 1 + layers.len().min(StateLayers::MOST_LAYERS);
+    counted::spend(machines * most * most * WAY)
 }
 
 /// The first clip of each name.
@@ -353,6 +371,7 @@ impl TryFrom<Form> for ClipTable {
             .collect::<Result<Vec<_>, String>>()?;
         // Before they are bound, which is the work that is paid for.
         Self::pay_for_spaces(&clips, &spaces)?;
+        pay_for_states(&states, &layers)?;
         let has_states = !states.is_empty() || !layers.is_empty();
         let states = has_states.then(|| StateLayers::new(&states, &layers));
         let states = states.transpose().map_err(|wrong| {

@@ -802,3 +802,14 @@ fn skeletons_without_bones_to_swing_are_fine() {
     );
     assert_eq!(local, skeleton.rest());
 }
+
+#[test]
+fn mistakes_about_what_has_no_name_are_errors_like_others() {
+    for text in [
+        r#"(model: "m.glb", springs: [(joints: [""], frequency: 100)])"#,
+        r#"(model: "m.glb", colliders: { "": (joint: "head", radius: -1) })"#,
+    ] {
+        let parsed = bevy_marionette::import::Manifest::parse("f", text.as_bytes());
+        assert!(parsed.is_err(), "{text}");
+    }
+}

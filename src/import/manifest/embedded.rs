@@ -163,7 +163,9 @@ fn fill_clips(own: &mut BTreeMap<String, ClipEntry>, theirs: BTreeMap<String, Cl
     let mut rest = theirs;
     rest.retain(|_, entry| carries(entry));
     let mut used = Vec::new();
-    let of_model = |entry: &ClipEntry| entry.file.is_none() && entry.mirror.is_none();
+    let of_model = |entry: &ClipEntry| {
+        entry.file.is_none() && entry.mirror.is_none() && entry.speech.is_none()
+    };
     for (name, entry) in own.iter_mut().filter(|(_, entry)| of_model(entry)) {
         let wanted = entry.clip.as_ref().unwrap_or(name);
         // As clips are found: `Armature|walk` is `walk`, too.

@@ -11,10 +11,9 @@ pub(super) const NESTING: usize = 64;
 
 /// Adds the place of the first occurrence of `word` to an error. If there are several, it may be the wrong one.
 pub(super) fn place_of(source: &[u8], word: &str, error: Diagnostic) -> Diagnostic {
-    let at = source
-        .windows(word.len())
-        .position(|piece| piece == word.as_bytes());
-    match at {
+    // An empty name is nowhere.
+    let mut pieces = source.windows(word.len().max(1));
+    match pieces.position(|piece| piece == word.as_bytes()) {
         Some(at) => {
             let (line, column) = line_and_column(source, at);
             error.at(source, line, column)
