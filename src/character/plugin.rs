@@ -25,9 +25,10 @@ impl CharacterPlugin {
         Self { schedule }
     }
 
-    /// The schedule in which controllers advance.
-    pub(crate) fn schedule(&self) -> InternedScheduleLabel {
-        self.schedule
+    /// Returns the schedule in which an app's controllers advance. `None` if no plugin that plays characters was added yet.
+    pub(crate) fn schedule_in(app: &App) -> Option<InternedScheduleLabel> {
+        let plugins = app.get_added_plugins::<Self>();
+        Some(plugins.first()?.schedule)
     }
 }
 

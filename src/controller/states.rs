@@ -15,7 +15,7 @@ pub(crate) use view::StateView;
 
 use super::{AnimationController, TrackId, clock::Nanos};
 use crate::{
-    model::{MachineLayer, StateLayers, StateMachine},
+    model::{MachineLayer, MachineState, StateLayers, StateMachine},
     spelling::meant,
 };
 use run::{Enter, StateRun};
@@ -374,6 +374,15 @@ impl StateRuns {
     /// Returns the layer whose present state a track plays.
     pub(super) fn layer_of(&self, track: TrackId) -> Option<usize> {
         self.runs.iter().position(|run| run.track == Some(track))
+    }
+
+    /// Returns the layer whose present state a track plays, and the state. `None` if the layer follows another: it has no life of
+    /// its own.
+    fn state_of(&self, track: TrackId) -> Option<(usize, &MachineState)> {
+        let layer = self.layer_of(track)?;
+        let MachineLayer { machine, sync, .. } = &self.layers.layers()[layer];
+        let state = machine.states().get(self.runs[layer].state)?;
+        sync.is_none().then_some((layer, state))
     }
 
     /// Returns the number of states and layers.

@@ -364,11 +364,7 @@ impl Plugin for MarionetteInspectorPlugin {
 
     fn finish(&self, app: &mut App) {
         // The plugins may have been added in any order.
-        let schedule = app
-            .get_added_plugins::<CharacterPlugin>()
-            .first()
-            .map(|plugin| plugin.schedule());
-        if let Some(schedule) = schedule {
+        if let Some(schedule) = CharacterPlugin::schedule_in(app) {
             app.add_systems(
                 schedule,
                 tracks::end_step

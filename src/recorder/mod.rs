@@ -93,11 +93,7 @@ impl Plugin for RecorderPlugin {
 impl RecorderPlugin {
     /// Returns `false` if there is no plugin that plays characters.
     fn set_up(app: &mut App) -> bool {
-        let schedule = app
-            .get_added_plugins::<CharacterPlugin>()
-            .first()
-            .map(|plugin| plugin.schedule());
-        let Some(schedule) = schedule else {
+        let Some(schedule) = CharacterPlugin::schedule_in(app) else {
             return false;
         };
         use CharacterSystems::*;

@@ -84,19 +84,14 @@ impl AnimationController {
 
     /// Returns `true` if the end of a track's clip takes a machine further, whether or not it is reported.
     pub(in crate::controller) fn state_waits_for_end(&self, at: usize) -> bool {
-        let Some(states) = self.extras.states.as_deref() else {
-            return false;
-        };
-        let Some(layer) = states.layer_of(self.tracks[at].id) else {
-            return false;
-        };
-        let (MachineLayer { machine, sync, .. }, run) =
-            (&states.layers.layers()[layer], &states.runs[layer]);
-        let Some(state) = machine.states().get(run.state) else {
-            return false;
-        };
-        let exits = run.destination.is_some() && state.exit == Opening::End;
-        sync.is_none() && (state.then.is_some() || state.plays.len() > 1 || exits)
+        let states = self.extras.states.as_deref();
+        states.is_some_and(|states| {
+            let state = states.state_of(self.tracks[at].id);
+            state.is_some_and(|(layer, state)| {
+                let exits = states.runs[layer].destination.is_some() && state.exit == Opening::End;
+                state.then.is_some() || state.plays.len() > 1 || exits
+            })
+        })
     }
 
     /// Closes the exit of a state that was open inside a range, because its track has left the range other than by playing.
@@ -104,17 +99,10 @@ impl AnimationController {
         let Some(states) = self.extras.states_mut() else {
             return;
         };
-        let Some(layer) = states.layer_of(track) else {
-            return;
-        };
-        let (machine, run) = (
-            &states.layers.layers()[layer].machine,
-            &mut states.runs[layer],
-        );
-        let state = machine.states().get(run.state);
-        if state.is_some_and(|state| matches!(&state.exit, Opening::Key(exit) if **exit == *range))
+        if let Some((layer, state)) = states.state_of(track)
+            && matches!(&state.exit, Opening::Key(exit) if **exit == *range)
         {
-            run.opened = false;
+            states.runs[layer].opened = false;
         }
     }
 
