@@ -183,7 +183,7 @@ pub(super) fn advance(
         );
 }
 
-/// Marks root motion as changed only if it moves otherwise than before.
+/// Sets what root motion reports. It counts as changed only if it is something else.
 fn report(mut motion: Mut<RootMotion>, delta: RootDelta) {
     if motion.delta != delta {
         motion.delta = delta;

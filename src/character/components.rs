@@ -105,6 +105,7 @@ pub struct CharacterParts {
 }
 
 impl CharacterParts {
+    /// Sets center and radius to those of a character at rest.
     pub(super) fn take_size_of(&mut self, character: &Character) {
         let rest = character.rest_bounds();
         self.center = rest.map_or(Vec3::ZERO, |rest| rest.center.into());

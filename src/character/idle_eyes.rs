@@ -167,7 +167,7 @@ impl IdleEyes {
         let time = self.state.time;
         self.state.blink = self.follow(self.state.blink, BLINK, self.blinks, CLOSE + CLOSED + OPEN);
         self.state.glance = self.follow(self.state.glance, GLANCE, self.glances, 2.0 * TURN);
-        // Eyes that have stopped to glance don't stay aside.
+        // Eyes that have stopped glancing don't stay aside.
         let is_aside = !self.state.glance.number.is_multiple_of(2);
         if is_aside && !is_rate(self.glances) && time - self.state.glance.at >= TURN {
             self.state.glance.number += 1;

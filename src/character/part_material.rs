@@ -48,8 +48,8 @@ use std::{any::type_name, sync::Arc};
 /// ```
 ///
 /// The function is called for each part of an asset, and again when its material changes, for example because its
-/// file was edited. Where it returns `None`, it may be called again, and the part keeps its [`StandardMaterial`]: choose by the part's name, or by
-/// [`material_type`](CharacterPart::material_type).
+/// file was edited. Where it returns `None`, the part keeps its [`StandardMaterial`], and the function may be called again:
+/// choose by the part's name, or by [`material_type`](CharacterPart::material_type).
 ///
 /// # By hand
 ///

@@ -326,7 +326,7 @@ impl AnimationController {
                 self.drop_ended_switches();
             }
             Happening::Fade => self.settle_fades(step),
-            // `settle` gives the lead to whom it belongs.
+            // `settle`, below, finds the leader.
             Happening::Lead => {}
             Happening::Ranges => {
                 self.settle_ranges(step);

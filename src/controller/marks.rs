@@ -59,7 +59,7 @@ pub(super) struct Line<'a> {
 pub(super) enum Mark {
     /// A plain key, at a time in the clip.
     Key(KeyRef, f64),
-    /// The start of a loop; of a ping-pong clip, which goes there and back in each.
+    /// The start of a loop. A ping-pong clip goes there and back in each.
     Loop,
     /// An end of a range.
     Range(Range),

@@ -349,8 +349,8 @@ fn rotation_of(place: &Affine3A) -> Quat {
     place.to_scale_rotation_translation().1
 }
 
-/// Sets the transforms of things attached to characters with a rig, and to worn characters. In each frame, because those of a rig
-/// have been set from the pose before it by now.
+/// Sets the transforms of things attached to characters with a rig, and to worn characters. It does so in every frame, because
+/// the pose without the rig has set them in every frame.
 pub(in crate::character) fn attach(
     rigs: Query<(&ModelPose, &Attachments), Or<(With<RigState>, With<WornBy>)>>,
     mut attached: Query<(&AtSocket, &ResolvedSocket, &mut Transform)>,

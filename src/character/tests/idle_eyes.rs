@@ -65,7 +65,7 @@ fn a_blink_covers_what_clips_do_and_a_glance_adds_to_it() {
 }
 
 #[test]
-fn eyes_that_stop_to_glance_come_back_to_the_center() {
+fn eyes_that_stop_glancing_come_back_to_the_center() {
     let mut eyes = IdleEyes::new(5);
     while eyes.gaze() == Vec2::ZERO {
         eyes.advance(1.0 / 60.0);
