@@ -186,6 +186,7 @@ mod random;
 pub mod record;
 pub mod rig;
 mod spelling;
+mod stamp;
 mod trig;
 
 #[cfg(feature = "bevy")]

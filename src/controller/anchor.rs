@@ -9,7 +9,8 @@
 //! An anchor is where the track passed something last, or was put, or began to move otherwise. It lies at a moment that does
 //! not depend on how time is divided into steps, and so does everything that is computed from it.
 
-use super::{clock::Nanos, motion::Instant, stamp::Stamp};
+use super::{clock::Nanos, motion::Instant};
+use crate::stamp::Stamp;
 use serde::{Deserialize, Serialize};
 
 /// Place of a track at a moment, and the law by which it moves from there.

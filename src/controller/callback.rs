@@ -97,7 +97,7 @@ impl AnimationController {
     fn forget_added_keys(&mut self) {
         self.change();
         for track in &mut self.tracks {
-            track.run.stamp = None;
+            track.run.source = Default::default();
         }
     }
 }

@@ -18,10 +18,7 @@ use super::{
     motion::Pace,
     steering::{Steering, Way},
 };
-use crate::{
-    controller::key::{self, AddedCallback, AddedKey},
-    model::{BlendPoint, BoundBlendSpace, Cycle, Member},
-};
+use crate::model::{BlendPoint, BoundBlendSpace, Cycle, Member};
 use std::sync::Arc;
 
 /// A clip of a blend space that weighs between two bends: its place among the members, and its weights at both ends.
@@ -29,61 +26,6 @@ use std::sync::Arc;
 pub(super) struct Weighing {
     pub(super) member: usize,
     pub(super) weights: [f64; 2],
-    /// The next thing that the track passes in this clip. Weights don't change it.
-    ahead: Option<Ahead>,
-}
-
-/// The nearest place beyond another at which anything is passed, as positions of the track.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Ahead {
-    from: f64,
-    /// Infinitely far if there is nothing.
-    next: f64,
-    forward: bool,
-}
-
-impl Ahead {
-    pub(super) fn new(from: f64, next: Option<f64>, forward: bool) -> Self {
-        let none = if forward {
-            f64::INFINITY
-        } else {
-            f64::NEG_INFINITY
-        };
-        Self {
-            from,
-            next: next.unwrap_or(none),
-            forward,
-        }
-    }
-
-    /// Returns `true` if nothing lies between a place and the next one.
-    fn holds(&self, from: f64, forward: bool) -> bool {
-        self.forward == forward
-            && match forward {
-                true => self.from <= from && from < self.next,
-                false => self.from >= from && from > self.next,
-            }
-    }
-}
-
-impl Weighing {
-    /// Returns the next position beyond a place at which the track passes something in this clip; `None` if it has yet to be
-    /// found.
-    #[inline]
-    pub(super) fn ahead(&self, from: f64, forward: bool) -> Option<f64> {
-        let ahead = self.ahead.filter(|ahead| ahead.holds(from, forward));
-        ahead.map(|ahead| ahead.next)
-    }
-}
-
-/// The extent to which a course has changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Change {
-    None,
-    /// The same clips weigh.
-    Weights,
-    /// Others weigh.
-    Clips,
 }
 
 /// The movement of a track in its blend space between two bends.
@@ -102,8 +44,6 @@ pub(super) struct Course {
     /// The point at which it begins, and the clips that weigh there.
     first: (BlendPoint, Cycle),
     of: Option<Arc<[Member]>>,
-    /// The controller's own keys for each member.
-    pub(super) added: Vec<Vec<AddedKey>>,
 }
 
 impl Course {
@@ -128,20 +68,20 @@ impl Course {
             .is_some_and(|members| Arc::ptr_eq(members, space.members()))
     }
 
-    /// Brings the course up to date at a time.
+    /// Brings the course up to date at a time. Returns `true` if it changed.
     pub(super) fn settle(
         &mut self,
         steering: &Steering,
         time: Nanos,
         space: &BoundBlendSpace,
-    ) -> Change {
+    ) -> bool {
         let is_of = self.is_of(space);
         let is_on_it = match self.end {
             Some(end) => self.begin <= time && time < end,
             None => steering.now == self.first.0,
         };
         if is_of && is_on_it && steering.way == self.way {
-            return Change::None;
+            return false;
         }
         let (ends, begin, end) = match &steering.way {
             Some(way) => {
@@ -153,11 +93,10 @@ impl Course {
         self.way = steering.way;
         let stands = end.is_none() && self.end.is_none();
         if is_of && stands && ends[0] == self.first.0 {
-            return Change::None;
+            return false;
         }
         if !is_of {
-            (self.of, self.added) = (Some(space.members().clone()), Vec::new());
-            self.count = 0;
+            (self.of, self.count) = (Some(space.members().clone()), 0);
         }
         if !is_of || ends[0] != self.first.0 {
             self.first = (ends[0], space.cycle(ends[0]));
@@ -170,7 +109,7 @@ impl Course {
             first
         };
         self.pace = [first.pace, last.pace];
-        let change = self.weigh(&first.weights, &last.weights);
+        self.weigh(&first.weights, &last.weights);
         let member = |(member, _): &(usize, f64)| *member;
         let (first, last) = (first.weights, last.weights);
         if end.is_some() && !first.iter().map(member).eq(last.iter().map(member)) {
@@ -190,21 +129,11 @@ impl Course {
             }
             self.count = kept;
         }
-        change
+        true
     }
 
     /// Merges the weights at both ends. Both lists are in the order of members.
-    fn weigh(&mut self, first: &[(usize, f64)], last: &[(usize, f64)]) -> Change {
-        let ours = self.weighing[..self.count].iter().map(|clip| clip.member);
-        let same = |weights: &[(usize, f64)]| ours.clone().eq(weights.iter().map(|of| of.0));
-        if same(first) && same(last) {
-            for (at, clip) in self.weighing[..self.count].iter_mut().enumerate() {
-                clip.weights = [first[at].1, last[at].1];
-            }
-            return Change::Weights;
-        }
-        let (before, counted) = (self.weighing, self.count);
-        let mut known = 0;
+    fn weigh(&mut self, first: &[(usize, f64)], last: &[(usize, f64)]) {
         let next = |weights: &[(usize, f64)], at: usize| {
             weights.get(at).copied().unwrap_or((usize::MAX, 0.0))
         };
@@ -214,36 +143,14 @@ impl Course {
             let (begin, end) = (next(first, at_begin), next(last, at_end));
             let member = begin.0.min(end.0);
             let weight = |(of, weight): (usize, f64)| if of == member { weight } else { 0.0 };
-            let same = before[..counted].iter().find(|of| of.member == member);
-            known += usize::from(same.is_some());
             self.weighing[self.count] = Weighing {
                 member,
                 weights: [weight(begin), weight(end)],
-                ahead: same.and_then(|of| of.ahead),
             };
             self.count += 1;
             at_begin += usize::from(begin.0 == member);
             at_end += usize::from(end.0 == member);
         }
-        if known == counted && known == self.count {
-            Change::Weights
-        } else {
-            Change::Clips
-        }
-    }
-
-    /// Notes what lies ahead in the clips that weigh, by their places among the members.
-    pub(super) fn note_ahead(&mut self, ahead: impl Fn(usize) -> Ahead) {
-        for weighing in &mut self.weighing[..self.count] {
-            weighing.ahead = Some(ahead(weighing.member));
-        }
-    }
-
-    /// Forgets what lies ahead.
-    pub(super) fn forget_ahead(&mut self) {
-        self.weighing
-            .iter_mut()
-            .for_each(|weighing| weighing.ahead = None);
     }
 
     /// The clips that weigh.
@@ -307,17 +214,6 @@ impl Course {
             pace: self.pace[0],
             change: self.slope(self.pace),
             until: self.end,
-        }
-    }
-
-    /// Brings the lists of added keys for the clips up to date.
-    pub(super) fn collect_added(&mut self, callbacks: &[AddedCallback], space: &BoundBlendSpace) {
-        if callbacks.is_empty() && self.added.is_empty() {
-            return;
-        }
-        self.added.resize_with(space.members().len(), Vec::new);
-        for (keys, member) in self.added.iter_mut().zip(&**space.members()) {
-            key::collect_added(callbacks, &member.name.clone().into(), member.length, keys);
         }
     }
 }

@@ -1,16 +1,10 @@
 //! Finding tracks' clips and blend spaces, and telling whether these are still what they were.
 
 use super::{
-    AnimationName, AnimationTrack, Clips,
-    clock::Nanos,
-    course::{Change, Course},
-    key,
-    playhead::Known,
-    run::Index,
-    stamp::{Stamp, address, text},
-    track_types::Start,
+    AnimationName, AnimationTrack, Clips, clock::Nanos, course::Course, key, on_way::Source,
+    playhead::Known, run::Index, track_types::Start,
 };
-use crate::model::{BoundBlendSpace, ClipTiming, Member};
+use crate::model::{BoundBlendSpace, ClipTiming};
 use std::{mem, sync::Arc};
 
 /// Returns `true` if there is a blend space of this name.
@@ -51,21 +45,16 @@ impl AnimationTrack {
         } else {
             let run = &mut self.run;
             (run.index, run.space) = (Index::default(), Index::default());
-            (run.course, run.planned) = (None, false);
+            (run.course, run.marks, run.planned) = (None, None, false);
+            run.source = Source::Unknown;
             return false;
         };
-        let quick = self.quick_stamp(clips);
-        if quick.is_none() || quick != self.run.stamp || self.known != Some(known) {
+        if !self.has_same_keys(clips) || self.known != Some(known) {
             self.run.planned = false;
-            self.run.stamp = quick;
-            self.collect_added(callbacks, known, clips);
-            self.run.ranged = None;
-            if let Some(course) = &mut self.run.course {
-                course.forget_ahead();
-            }
-            let stamp = self.stamp_of_all(clips);
+            self.compile(known, callbacks, clips);
+            let hash = self.run.marks.as_ref().map_or(0, |marks| marks.hash());
             // What is new behind the track must not be passed.
-            self.moved |= mem::replace(&mut self.stamp, stamp) != stamp && self.begun();
+            self.moved |= mem::replace(&mut self.keys_hash, hash) != hash && self.begun();
         }
         if self.start == Start::AtEnd {
             self.put(known.length);
@@ -125,8 +114,7 @@ impl AnimationTrack {
         let run = &mut *self.run;
         let was_known = run.course.is_some();
         let course = run.course.get_or_insert_with(Box::<Course>::default);
-        let change = course.settle(&self.rare.steering, now, space);
-        let changed = change != Change::None;
+        let changed = course.settle(&self.rare.steering, now, space);
         let is_same = !changed && !is_new && course.end().is_none();
         if is_same && run.index.get().is_some() {
             return false;
@@ -134,87 +122,22 @@ impl AnimationTrack {
         run.index = course.heaviest(now, space).into();
         if changed || is_new {
             run.planned = false;
-            if change == Change::Clips {
-                run.ranged = None;
-            }
             // Other clips may weigh: what lies behind the track in these must not be passed.
             self.moved |= begun && (is_new || was_known);
         }
         changed || is_new
     }
 
-    /// Brings the lists of the controller's own keys up to date.
-    fn collect_added(&mut self, callbacks: &[key::AddedCallback], known: Known, clips: &dyn Clips) {
-        let run = &mut self.run;
-        if !callbacks.is_empty() || !run.added().is_empty() {
-            key::collect_added(callbacks, &self.clip, known.length, run.added_mut());
-        }
-        let space = run.space_in(clips);
-        if let (Some(space), Some(course)) = (space, &mut run.course) {
-            course.collect_added(callbacks, space);
-        }
-    }
-
-    /// A number that changes with what lies in the clips. `None` if there are none.
+    /// Returns `true` if what is on its way is compiled from the keys that its clips have now.
     #[inline]
-    fn quick_stamp<C: Clips + ?Sized>(&self, clips: &C) -> Option<u64> {
-        let keys = |clip: usize| {
-            let timing = clips.timing(clip);
-            timing.map_or(Stamp::NEW.0, |timing| {
-                Stamp::NEW.with_keys(&timing.callbacks, address).0
-            })
-        };
+    fn has_same_keys<C: Clips + ?Sized>(&self, clips: &C) -> bool {
         let run = &self.run;
-        if run.space.get().is_none() {
-            return run.index.get().map(keys);
+        if run.space.get().is_some() {
+            let space = run.space_in(clips);
+            return space.is_some_and(|space| run.source.is_space(space, clips));
         }
-        let members = run.space_in(clips)?.members();
-        // Each clip by itself: a processor works on several at once.
-        let stamp = Arc::as_ptr(members).cast::<u8>() as u64;
-        let add = |stamp: u64, member: &Member| stamp.rotate_left(7) ^ keys(member.clip);
-        Some(members.iter().fold(stamp, add))
-    }
-
-    /// A number that changes with what lies in the clips, and is the same for the same in another place of memory.
-    fn stamp_of_all(&self, clips: &dyn Clips) -> u64 {
-        let keys = |stamp: Stamp, clip: usize| {
-            clips
-                .timing(clip)
-                .map_or(stamp, |timing| stamp.with_keys(&timing.callbacks, text))
-        };
-        let run = &self.run;
-        let added = |stamp: Stamp, added: &[key::AddedKey]| {
-            added
-                .iter()
-                .fold(stamp, |stamp, key| stamp.with(key.bits()))
-        };
-        let space = run.space_in(clips);
-        let Some(space) = space else {
-            return added(
-                run.index
-                    .get()
-                    .map_or(Stamp::NEW, |index| keys(Stamp::NEW, index)),
-                run.added(),
-            )
-            .0;
-        };
-        let member = |stamp: Stamp, member: &Member| {
-            let playback = member.playback(space, space.playback());
-            let places = [0.25, 0.5, 0.75].map(|phase| member.place(playback, phase).to_bits());
-            places.into_iter().fold(
-                keys(stamp.with(member.length.to_bits()), member.clip),
-                Stamp::with,
-            )
-        };
-        let stamp = added(
-            space.members().iter().fold(Stamp::NEW.with(2), member),
-            run.added(),
-        );
-        run.course
-            .iter()
-            .flat_map(|course| &course.added)
-            .fold(stamp, |stamp, keys| added(stamp, keys))
-            .0
+        let timing = run.index.get().and_then(|index| clips.timing(index));
+        timing.is_some_and(|timing| run.source.is_clip(&timing.callbacks))
     }
 
     /// Returns `true` if its clip is the one that all is planned for.
@@ -224,8 +147,7 @@ impl AnimationTrack {
         let is_known = |name: &Arc<str>, known: Known| {
             Arc::ptr_eq(self.clip.as_arc(), name)
                 && self.known == Some(known)
-                && run.stamp.is_some()
-                && self.quick_stamp(clips) == run.stamp
+                && self.has_same_keys(clips)
         };
         if run.space.get().is_some() {
             return run.space_in(clips).is_some_and(|space| {

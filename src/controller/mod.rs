@@ -9,11 +9,11 @@ mod course;
 mod fade;
 mod key;
 mod layer;
-mod lines;
 mod look_up;
-mod marks;
 mod motion;
 mod name;
+mod next;
+mod on_way;
 mod open_range;
 mod overlay;
 mod pass;
@@ -32,7 +32,6 @@ mod run;
 mod scheduled_change;
 mod settle;
 mod size;
-mod stamp;
 mod states;
 mod steering;
 mod step;
@@ -313,7 +312,7 @@ impl AnimationController {
             }
             // All that is derived has moments in it.
             let run = &mut track.run;
-            (run.course, run.stamp, run.planned) = (None, None, false);
+            (run.course, run.source, run.planned) = (None, Default::default(), false);
         }
         self.shift_changes(by);
         if let Some(Extras {

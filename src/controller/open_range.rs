@@ -1,7 +1,7 @@
 //! Ranges of callback keys that have begun and not ended yet, and how the game sees them.
 
-use super::{AnimationController, AnimationName, KeyRef, TrackId, marks::Line, playhead::Known};
-use crate::model::CallbackData;
+use super::{AnimationController, AnimationName, KeyRef, TrackId, playhead::Known};
+use crate::model::{CallbackData, Span};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -42,8 +42,29 @@ impl OpenRange {
             .map_or(&self.clip, |member| &member.clip)
     }
 
+    pub(crate) fn member_name(&self) -> Option<&str> {
+        self.member.as_ref().map(|member| &*member.clip)
+    }
+
     pub(crate) fn is(&self, track: TrackId, member: Option<&Arc<str>>, key: KeyRef) -> bool {
         self.track == track && self.key == key && self.is_of(member)
+    }
+
+    /// Returns `true` if it goes on at a position, for a track that goes one way.
+    ///
+    /// At either end of the range, it leaves when it goes on. At the end of a clip that plays once it doesn't, so there the
+    /// range is over.
+    fn holds(&self, known: Known, position: f64, forward: bool) -> bool {
+        let is_over = known.plays_once() && known.is_at_end(position, forward);
+        let Known { length, playback } = known;
+        let spans = || {
+            Span::of(length, playback, self.time, self.until)
+                .into_iter()
+                .flatten()
+        };
+        let contains =
+            |direction| Span::any_contains(spans(), length, playback, position, direction);
+        contains(None) != Some(false) && (!is_over || contains(Some(forward)) == Some(true))
     }
 
     fn is_of(&self, member: Option<&Arc<str>>) -> bool {
@@ -122,8 +143,8 @@ impl AnimationController {
                     .member
                     .as_ref()
                     .map_or((known, track.placed()), of_member);
-                Line::of(known)
-                    .holds(range.time, range.until, position, track.speed >= 0.0)
+                range
+                    .holds(known, position, track.speed >= 0.0)
                     .then_some(())?;
                 let place = known.place(position);
                 let length = range.until - range.time;

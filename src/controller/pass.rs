@@ -1,15 +1,18 @@
 //! Keys, loops, and ranges that tracks pass, and the events that report them.
 
 use super::{
-    AnimationController, AnimationName, CallbackKind, Clips, FiredCallback, KeyRef, PlaybackEvent,
-    marks::{Crossing, Line, Mark, Next, Range},
+    AnimationController, AnimationName, AnimationTrack, CallbackKind, Clips, FiredCallback, KeyRef,
+    PlaybackEvent,
+    clock::Nanos,
     motion::Instant,
+    on_way::KeyOnWay,
     overlay,
-    step::{Follows, Passed, Step},
+    run::Next,
+    step::{Crossing, Follows, Passed, RangePassed, Step, What},
 };
 use crate::{
-    controller::key::{AddedCallback, Key},
-    model::CallbackData,
+    controller::key::AddedCallback,
+    model::{CallbackData, Mark, MarkKind},
 };
 use std::mem;
 
@@ -31,7 +34,7 @@ impl AnimationController {
             step.arrived = Some((track.id, Follows::FadeOut));
         }
         self.forget_followers(at);
-        self.plan(step.clips);
+        self.plan();
     }
 
     /// Lets a track pass what is at a place.
@@ -48,26 +51,10 @@ impl AnimationController {
         track.anchor.pass(when, place);
         track.position = place;
         track.run.planned = false;
-        self.count_keys(at, clips);
         self.report(at, forward, step, |track, callbacks, passed| {
-            let position = track.anchor.from;
-            let mut collect =
-                |line: Line| line.collect(position, forward, track.share_at(&line, now), passed);
-            // A loop begins before its keys, and backwards after them.
-            if forward {
-                track.each_line(callbacks, clips, collect);
-            } else {
-                track.each_line(callbacks, clips, |line| {
-                    if line.member.is_some() {
-                        collect(line)
-                    }
-                });
-                track.each_line(callbacks, clips, |line| {
-                    if line.member.is_none() {
-                        collect(line)
-                    }
-                });
-            }
+            track.marks_at(place, forward, |mark| {
+                passed.extend(track.passed(mark, forward, now, callbacks, clips));
+            });
         });
     }
 
@@ -75,11 +62,18 @@ impl AnimationController {
     pub(super) fn pass_first(&mut self, at: usize, forward: bool, step: &mut Step) {
         let (now, clips) = (self.clock.now, step.clips);
         self.report(at, forward, step, |track, callbacks, passed| {
-            let position = track.anchor.from;
-            let collect = |line: Line| {
-                line.collect_first(position, forward, track.share_at(&line, now), passed)
+            let Some(marks) = &track.run.marks else {
+                return;
             };
-            track.each_line(callbacks, clips, collect);
+            marks.at_start(track.anchor.from, forward, |mark, is_inside| {
+                let found = track.passed(mark, forward, now, callbacks, clips);
+                passed.extend(found.map(|mut passed| {
+                    if is_inside && let What::Range(range) = &mut passed.what {
+                        range.clip_time = track.clip_time(mark.key, clips);
+                    }
+                    passed
+                }));
+            });
         });
     }
 
@@ -89,7 +83,7 @@ impl AnimationController {
         at: usize,
         forward: bool,
         step: &mut Step,
-        collect: impl FnOnce(&super::AnimationTrack, &[AddedCallback], &mut Vec<Passed>),
+        collect: impl FnOnce(&AnimationTrack, &[AddedCallback], &mut Vec<Passed>),
     ) {
         self.note_heaviest(at, step.clips);
         let mut passed = mem::take(&mut self.agenda.passed);
@@ -99,17 +93,17 @@ impl AnimationController {
             .once()
             .is_some_and(|known| known.is_at_end(track.anchor.from, forward))
         {
-            passed.push(Passed::END);
+            passed.push(Passed::of_track(What::End));
         }
         self.count_work(passed.len() as u64);
         for passed in passed.drain(..) {
             self.count_passed(at, step);
             self.note_for_states(at, &passed, step.clips);
-            match passed.mark {
-                Mark::Key(key, time) => self.fire(at, &passed, key, time, step),
-                Mark::Loop => self.report_loop(at, step),
-                Mark::Range(range) => self.cross(at, &passed, range, step),
-                Mark::End => {
+            match passed.what {
+                What::Key(key, time) => self.fire(at, &passed, key, time, step),
+                What::Loop => self.report_loop(at, step),
+                What::Range(range) => self.cross(at, &passed, range, step),
+                What::End => {
                     let (track, clip, space, time) = self.played(at);
                     step.out.push(PlaybackEvent::Finished {
                         track,
@@ -122,15 +116,6 @@ impl AnimationController {
             }
         }
         self.agenda.passed = passed;
-    }
-
-    /// Counts the work of looking at the keys of a track's clips.
-    fn count_keys(&mut self, at: usize, clips: &dyn Clips) {
-        let mut keys = 0;
-        self.tracks[at].each_line(&self.extras.callbacks, clips, |line| {
-            keys += line.own.len() + line.added.len();
-        });
-        self.count_work(keys as u64 / 16);
     }
 
     /// Counts what a track passes. Too much is a flood.
@@ -256,7 +241,7 @@ impl AnimationController {
                 self.forget_followers(at);
             }
         }
-        self.plan(step.clips);
+        self.plan();
         true
     }
 
@@ -271,76 +256,54 @@ impl AnimationController {
     }
 }
 
-impl super::AnimationTrack {
-    /// The weight of a clip on the track's way, in its blend space.
-    pub(super) fn share_at(&self, line: &Line, moment: super::clock::Nanos) -> f64 {
-        let ends = line.member.map(|(_, clip)| clip.weights);
-        self.run
-            .course
-            .as_deref()
-            .zip(ends)
-            .map_or(1.0, |(course, ends)| course.share(ends, moment))
-    }
-}
-
-impl Line<'_> {
-    /// Collects what a track passes at a position.
-    fn collect(&self, position: f64, forward: bool, share: f64, passed: &mut Vec<Passed>) {
-        self.at(position, forward, |mark| {
-            passed.push(Passed::new(mark, self, share));
-        });
-        if self.has_ranges() {
-            let mut cross = |(key, until): (Key, f64)| {
-                let crossing = self.crossing(key.time, until, position, forward);
-                if crossing != Crossing::None {
-                    let range = self.range(&key, until, crossing, position, forward);
-                    passed.push(Passed::new(Mark::Range(range), self, share));
-                }
-            };
-            if forward {
-                self.ranges().for_each(&mut cross)
-            } else {
-                self.ranges().rev().for_each(&mut cross)
-            }
-        }
-    }
-
-    /// Collects what a track that begins at a position passes there.
-    fn collect_first(&self, position: f64, forward: bool, share: f64, passed: &mut Vec<Passed>) {
-        self.at_start(position, forward, |mark| {
-            passed.push(Passed::new(mark, self, share));
-        });
-        let place = self.known.place(self.place(position));
-        for (key, until) in self.ranges() {
-            let flashes = Crossing::Flashes;
-            let mut range = self.range(&key, until, flashes, position, forward);
-            if self.known.length > 0.0
-                && self.crossing(key.time, until, position, forward) != flashes
-            {
-                if self.contains(key.time, until, position, Some(forward)) != Some(true) {
-                    continue;
-                }
-                (range.crossing, range.enters_at) = (Crossing::Enters, place);
-            }
-            passed.push(Passed::new(Mark::Range(range), self, share));
-        }
-    }
-
-    fn range(
+impl AnimationTrack {
+    /// Describes a mark at the place of the track. `None` if its clip has no weight in the blend space.
+    fn passed(
         &self,
-        key: &Key,
-        until: f64,
-        crossing: Crossing,
-        position: f64,
+        mark: Mark,
         forward: bool,
-    ) -> Range {
-        let at = |enters: bool| self.range_place(key.time, until, position, enters == forward);
-        Range {
-            key: key.key,
-            span: [key.time, until],
-            crossing,
-            enters_at: at(true),
-            leaves_at: at(false),
-        }
+        moment: Nanos,
+        callbacks: &[AddedCallback],
+        clips: &dyn Clips,
+    ) -> Option<Passed> {
+        let crossing = match mark.kind {
+            MarkKind::Loop => return Some(Passed::of_track(What::Loop)),
+            // The place of the track says whether it is at its end.
+            MarkKind::End => return None,
+            MarkKind::Key | MarkKind::Flash => Crossing::Flashes,
+            MarkKind::Low { .. } if forward => Crossing::Enters,
+            MarkKind::High { .. } if !forward => Crossing::Enters,
+            MarkKind::Low { .. } | MarkKind::High { .. } => Crossing::Leaves,
+        };
+        let KeyOnWay {
+            clip,
+            key,
+            span,
+            share,
+            ..
+        } = self.key_on_way(mark.key, moment, callbacks, clips)?;
+        let clip_time = match mark.kind {
+            MarkKind::Low { until: true } | MarkKind::High { until: true } => {
+                span.until.unwrap_or(span.time)
+            }
+            _ => span.time,
+        };
+        let what = if mark.kind == MarkKind::Key {
+            What::Key(key, clip_time)
+        } else {
+            What::Range(RangePassed {
+                key,
+                span,
+                crossing,
+                clip_time,
+            })
+        };
+        let member = mark.key.member;
+        Some(Passed {
+            what,
+            clip,
+            member,
+            share,
+        })
     }
 }

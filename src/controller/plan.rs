@@ -1,14 +1,14 @@
 //! Plans: by which law each track moves from its [anchor](Anchor), where it is at a moment, and what it passes next.
 
 use super::{
-    AnimationController, AnimationTrack, Clips,
+    AnimationController, AnimationTrack,
     anchor::{Anchor, Law},
     clock::Nanos,
     course::Course,
     motion::{Instant, Motion, Pace},
-    stamp::Stamp,
     sync::Lead,
 };
+use crate::stamp::Stamp;
 
 impl AnimationController {
     /// The law by which a track should move from now on.
@@ -70,7 +70,7 @@ impl AnimationController {
     }
 
     /// Works out how tracks move from their anchors, and what they pass next: those for which that is not known.
-    pub(super) fn plan(&mut self, clips: &dyn Clips) {
+    pub(super) fn plan(&mut self) {
         for at in 0..self.tracks.len() {
             if !self.tracks[at].run.planned {
                 let anchor = self.tracks[at].anchor;
@@ -84,15 +84,8 @@ impl AnimationController {
         }
         for at in 0..self.tracks.len() {
             if !self.tracks[at].run.planned {
-                if self.tracks[at].run.ranged.is_none() {
-                    self.tracks[at].note_ranges(&self.extras.callbacks, clips);
-                }
-                let next = if self.tracks[at].anchor.law.moves() {
-                    self.look_ahead(at, self.forward(at), clips);
-                    self.next_mark(at, clips)
-                } else {
-                    None
-                };
+                let moves = self.tracks[at].anchor.law.moves();
+                let next = moves.then(|| self.next_mark(at)).flatten();
                 let run = &mut self.tracks[at].run;
                 run.set_next(next);
                 run.planned = true;

@@ -18,9 +18,9 @@
 use super::{
     AnimationController, AnimationTrack, CallbackKind, Clips, FiredCallback, PlaybackEvent,
     look_up::is_space,
-    marks::{Crossing, Line, Mark, Range},
     motion::Instant,
-    step::{Passed, Step},
+    on_way::KeyOnWay,
+    step::{Crossing, Passed, RangePassed, Step, What},
 };
 use crate::{
     controller::{
@@ -28,48 +28,44 @@ use crate::{
         open_range::{InSpace, OpenRange},
         playhead::Known,
     },
-    model::Member,
+    model::{MarkKey, Member},
 };
 use std::mem;
-
-/// A range that a track was put into.
-struct Entered {
-    at: usize,
-    passed: Passed,
-    range: Range,
-}
 
 impl AnimationController {
     /// Returns `true` if it has begun a range, or there are any on the tracks' ways.
     pub(super) fn has_ranges(&self) -> bool {
-        !self.extras.ranges.is_empty()
-            || self
-                .tracks
-                .iter()
-                .any(|track| track.run.ranged == Some(true))
+        let has_ranges = |track: &AnimationTrack| {
+            let marks = track.run.marks.as_ref();
+            marks.is_some_and(|marks| marks.has_ranges())
+        };
+        !self.extras.ranges.is_empty() || self.tracks.iter().any(has_ranges)
     }
 
     /// Enters or leaves a range that a track passes an end of.
-    pub(super) fn cross(&mut self, at: usize, passed: &Passed, range: Range, step: &mut Step) {
-        use Crossing::{Enters, Flashes, Leaves, LeavesAndEnters};
+    pub(super) fn cross(
+        &mut self,
+        at: usize,
+        passed: &Passed,
+        range: RangePassed,
+        step: &mut Step,
+    ) {
+        use Crossing::{Enters, Flashes, Leaves};
         let weight = self.weight_now(at) * passed.share as f32;
         let clips = step.clips;
         let open = |this: &Self| this.open_range(at, passed, range.key, clips);
-        if let (Some(open), Leaves | LeavesAndEnters) = (open(self), range.crossing) {
-            self.end_range(open, range.leaves_at, weight, step);
-        }
-        if let (None, Enters | LeavesAndEnters | Flashes) = (open(self), range.crossing) {
+        if let (None, Enters | Flashes) = (open(self), range.crossing) {
             self.begin_range(at, passed, range, step);
         }
-        if let (Some(open), Flashes) = (open(self), range.crossing) {
-            self.end_range(open, range.leaves_at, weight, step);
+        if let (Some(open), Leaves | Flashes) = (open(self), range.crossing) {
+            self.end_range(open, range.clip_time, weight, step);
         }
     }
 
     /// The clip of a blend space among those of a track.
     fn member<'c>(&self, at: usize, passed: &Passed, clips: &'c dyn Clips) -> Option<&'c Member> {
         let space = self.tracks[at].run.space_in(clips)?;
-        space.members().get(passed.member?)
+        space.members().get(passed.member? as usize)
     }
 
     /// The index of a range that has begun.
@@ -90,7 +86,7 @@ impl AnimationController {
             .position(|open| open.is(id, member, key))
     }
 
-    fn begin_range(&mut self, at: usize, passed: &Passed, range: Range, step: &mut Step) {
+    fn begin_range(&mut self, at: usize, passed: &Passed, range: RangePassed, step: &mut Step) {
         let weight = self.weight_now(at) * passed.share as f32;
         let Some((name, data)) = self.key_data(passed.clip, range.key, step.clips) else {
             return;
@@ -125,21 +121,25 @@ impl AnimationController {
             index: passed.clip,
             name,
             data,
-            time: range.span[0],
-            until: range.span[1],
+            time: range.span.time,
+            until: range.span.until.unwrap_or(range.span.time),
             silent,
         };
         if !silent {
             step.fired += 1;
-            self.report_range(&open, CallbackKind::Begin, range.enters_at, weight, step);
+            self.report_range(&open, CallbackKind::Begin, range.clip_time, weight, step);
         }
         self.extras.ranges.push(open);
     }
 
     fn end_range(&mut self, index: usize, clip_time: f64, weight: f32, step: &mut Step) {
         let open = self.extras.ranges.remove(index);
+        self.report_end(&open, clip_time, weight, step);
+    }
+
+    fn report_end(&self, open: &OpenRange, clip_time: f64, weight: f32, step: &mut Step) {
         if !open.silent {
-            self.report_range(&open, CallbackKind::End, clip_time, weight, step);
+            self.report_range(open, CallbackKind::End, clip_time, weight, step);
         }
     }
 
@@ -168,39 +168,85 @@ impl AnimationController {
     /// Ends the ranges that tracks have left other than by playing, and begins those that they were put into.
     pub(super) fn settle_ranges(&mut self, step: &mut Step) {
         (0..self.tracks.len()).for_each(|at| self.note_heaviest(at, step.clips));
-        let mut index = 0;
-        while index < self.extras.ranges.len() {
-            let mut open = self.extras.ranges[index].clone();
+        self.end_ranges_left(step);
+        for at in 0..self.tracks.len() {
+            if self.tracks[at].enabled && self.tracks[at].begun() {
+                self.begin_ranges_entered(at, step);
+            }
+        }
+    }
+
+    fn end_ranges_left(&mut self, step: &mut Step) {
+        let before = mem::take(&mut self.extras.ranges);
+        for mut open in before {
             if self.is_still_in(&mut open, step) {
-                self.extras.ranges[index] = open;
-                index += 1;
+                self.extras.ranges.push(open);
                 continue;
             }
             let (place, weight) = self.place_left(&open, step.clips);
-            let is_there = step
-                .clips
-                .timing(open.index)
-                .is_some_and(|timing| open.clip().is(&timing.name));
+            let timing = step.clips.timing(open.index);
+            let is_there = timing.is_some_and(|timing| open.clip().is(&timing.name));
             if !is_there && !is_space(open.clip(), step.clips) {
-                self.extras.ranges[index].index =
-                    step.clips.index_of(open.clip()).unwrap_or(usize::MAX);
+                open.index = step.clips.index_of(open.clip()).unwrap_or(usize::MAX);
             }
             self.close_exit(open.track, &open.name);
-            self.end_range(index, place, weight, step);
+            self.report_end(&open, place, weight, step);
         }
-        let mut entered = Vec::new();
-        for (at, track) in self.tracks.iter().enumerate() {
-            if track.enabled && track.begun() && track.run.ranged == Some(true) {
-                let direction = self.direction(at, step.still);
-                track.each_line(&self.extras.callbacks, step.clips, |line| {
-                    self.enter(at, &line, direction, &mut entered)
-                });
+    }
+
+    /// Begins the ranges that a track is in, and that have not begun.
+    fn begin_ranges_entered(&mut self, at: usize, step: &mut Step) {
+        let track = &self.tracks[at];
+        let Some(marks) = track.run.marks.clone().filter(|marks| marks.has_ranges()) else {
+            return;
+        };
+        // Whether each interval belongs to a range that has begun, so that the time taken is the sum of both numbers.
+        let mut begun = mem::take(&mut self.agenda.begun);
+        begun.clear();
+        begun.resize(marks.spans(), false);
+        let callbacks = &self.extras.callbacks;
+        for open in self
+            .extras
+            .ranges
+            .iter()
+            .filter(|open| open.track == track.id)
+        {
+            let key = track.mark_key(open.member_name(), open.key, callbacks, step.clips);
+            let spans = key.into_iter().flat_map(|key| marks.spans_of(key));
+            spans.for_each(|index| begun[index] = true);
+        }
+        let mut entered = mem::take(&mut self.agenda.passed);
+        let direction = self.direction(at, step.still);
+        marks.inside(track.held(), direction, |index, key| {
+            if !mem::replace(&mut begun[index], true) {
+                entered.extend(self.entered(at, key, step.clips));
+            }
+        });
+        for passed in entered.drain(..) {
+            if let What::Range(range) = passed.what {
+                self.begin_range(at, &passed, range, step);
+                self.note_for_states(at, &passed, step.clips);
             }
         }
-        for Entered { at, passed, range } in entered {
-            self.begin_range(at, &passed, range, step);
-            self.note_for_states(at, &passed, step.clips);
-        }
+        (self.agenda.passed, self.agenda.begun) = (entered, begun);
+    }
+
+    /// Describes a range that a track was put into. `None` if its clip has no weight in the blend space.
+    fn entered(&self, at: usize, key: MarkKey, clips: &dyn Clips) -> Option<Passed> {
+        let track = &self.tracks[at];
+        let found = track.key_on_way(key, self.clock.now, &self.extras.callbacks, clips)?;
+        let range = RangePassed {
+            key: found.key,
+            span: found.span,
+            crossing: Crossing::Enters,
+            clip_time: track.clip_time(key, clips),
+        };
+        Some(Passed {
+            what: What::Range(range),
+            clip: found.clip,
+            member: key.member,
+            share: found.share,
+        })
     }
 
     /// The direction in which a track goes; `None` if it doesn't.
@@ -220,72 +266,52 @@ impl AnimationController {
         known.is_at_end(track.held(), forward).then_some(forward)
     }
 
-    /// Finds the ranges on a line that a track is in.
-    fn enter(&self, at: usize, line: &Line, direction: Option<bool>, entered: &mut Vec<Entered>) {
-        let track = &self.tracks[at];
-        let position = track.held();
-        for (key, until) in line.ranges() {
-            let inside = line.contains(key.time, until, position, direction) == Some(true);
-            let is_open = || {
-                self.extras
-                    .ranges
-                    .iter()
-                    .any(|open| open.is(track.id, line.member_name(), key.key))
-            };
-            if inside && !is_open() {
-                let place = line.known.place(line.place(position));
-                let (span, crossing) = ([key.time, until], Crossing::Enters);
-                let range = Range {
-                    key: key.key,
-                    span,
-                    crossing,
-                    enters_at: place,
-                    leaves_at: place,
-                };
-                let share = track.share_at(line, self.clock.now);
-                let passed = Passed::new(Mark::Range(range), line, share);
-                entered.push(Entered { at, passed, range });
-            }
-        }
-    }
-
     /// Returns `true` if a track is still in a range that began, which is brought up to date.
     fn is_still_in(&self, open: &mut OpenRange, step: &Step) -> bool {
+        let (callbacks, clips) = (&self.extras.callbacks, step.clips);
         let Some(at) = self.index_of(open.track) else {
             return false;
         };
         let track = &self.tracks[at];
-        if !track.enabled || track.clip != open.clip {
+        let Some(marks) = track
+            .run
+            .marks
+            .as_ref()
+            .filter(|_| track.enabled && track.clip == open.clip)
+        else {
             return false;
+        };
+        let key = track.mark_key(open.member_name(), open.key, callbacks, clips);
+        let found = key.and_then(|key| {
+            Some((
+                key,
+                track.key_on_way(key, self.clock.now, callbacks, clips)?,
+            ))
+        });
+        let Some((key, KeyOnWay { clip, span, .. })) = found else {
+            return false;
+        };
+        let name = self.key_data(clip, open.key, clips).map(|(name, _)| name);
+        let Some(until) = span
+            .until
+            .filter(|_| name.is_some_and(|name| name == open.name))
+        else {
+            return false;
+        };
+        // What stands for a blend space may be another clip by now, but a range ends as it began.
+        if track.run.space.get().is_none() || open.member.is_some() {
+            open.index = clip;
+        }
+        (open.time, open.until) = (span.time, until);
+        if let Some(member) = &mut open.member
+            && let Some((known, position)) = track.member_place(member, clips)
+        {
+            (member.known, member.position) = (known, position);
         }
         let direction = self
             .direction(at, step.still)
             .or_else(|| self.end_of_once(at));
-        let mut is_in = false;
-        track.each_line(&self.extras.callbacks, step.clips, |line| {
-            if !open.is(track.id, line.member_name(), open.key) {
-                return;
-            }
-            let found = line
-                .keys()
-                .find(|key| key.key == open.key && **key.name == *open.name);
-            let Some((time, until)) = found.and_then(|key| Some((key.time, key.until?))) else {
-                return;
-            };
-            // What stands for a blend space may be another clip by now, but a range ends as it began.
-            if track.run.space.get().is_none() || line.member.is_some() {
-                open.index = line.clip;
-            }
-            (open.time, open.until) = (time, until);
-            let position = track.held();
-            if let Some(member) = &mut open.member {
-                (member.known, member.position) = (line.known, line.place(position));
-            }
-            is_in = line
-                .contains(time, until, position, direction)
-                .unwrap_or(true);
-        });
-        is_in
+        marks.contains(key, track.held(), direction).unwrap_or(true)
     }
 
     /// Returns the place at which a track has left a range, and its weight there.
@@ -303,11 +329,10 @@ impl AnimationController {
                 .member_place(member, clips)
                 .unwrap_or((member.known, member.position));
             (place, weight) = (known.place(position), 0.0);
-            track.each_line(&self.extras.callbacks, clips, |line| {
-                if line.member_name().is_some_and(|name| member.clip.is(name)) {
-                    weight = self.weight_now(at) * track.share_at(&line, self.clock.now) as f32;
-                }
-            });
+            let key = track.mark_key(open.member_name(), open.key, &self.extras.callbacks, clips);
+            if let Some(share) = key.and_then(|key| track.share_of(key, self.clock.now)) {
+                weight = self.weight_now(at) * share as f32;
+            }
         }
         (place, weight)
     }
@@ -342,16 +367,5 @@ impl AnimationTrack {
             .find(|other| member.clip.is(&other.name))?;
         let known = Known::of_member(found, space, self.known?.playback);
         Some((known, found.place(known.playback, self.held())))
-    }
-
-    /// Notes whether there are ranges on its way.
-    pub(super) fn note_ranges(
-        &mut self,
-        callbacks: &[crate::controller::key::AddedCallback],
-        clips: &dyn Clips,
-    ) {
-        let mut ranged = false;
-        self.each_line(callbacks, clips, |line| ranged |= line.has_ranges());
-        self.run.ranged = Some(ranged);
     }
 }

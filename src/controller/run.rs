@@ -3,10 +3,15 @@
 //! Most characters play a clip at a steady speed. What others need is in boxes, for a crowd's time is spent on memory.
 
 use super::{
-    BlendMode, Clips, clock::Nanos, course::Course, key::AddedKey, marks::Next, motion::Motion,
+    BlendMode, Clips,
+    clock::Nanos,
+    course::Course,
+    motion::{Instant, Motion},
+    on_way::Source,
     sync::Lead,
 };
-use crate::model::BoundBlendSpace;
+use crate::model::{BoundBlendSpace, Marks};
+use std::sync::Arc;
 
 /// Values derived from a track, its clip, and its anchor: not part of the state.
 #[derive(Clone, Debug, Default)]
@@ -17,7 +22,11 @@ pub(super) struct Run {
     pub(super) space: Index,
     /// Its course in the blend space until the next bend.
     pub(super) course: Option<Box<Course>>,
-    gear: Option<Box<Gear>>,
+    /// What it passes; `None` if its clip has no keys.
+    pub(super) marks: Option<Arc<Marks>>,
+    /// The keys that `marks` are compiled from.
+    pub(super) source: Source,
+    lead: Option<Box<Lead>>,
     /// Its speed, if that is steady.
     steady: f64,
     /// Its motion while its speed changes. The box is kept.
@@ -25,14 +34,10 @@ pub(super) struct Run {
     is_uneven: bool,
     /// At the end of time if there is nothing.
     next: Next,
-    /// Tells the clip's keys from those of a reload.
-    pub(super) stamp: Option<u64>,
     /// The blend mode that was checked against the clip.
     pub(super) blend: Option<BlendMode>,
     /// `true` while all this is up to date.
     pub(super) planned: bool,
-    /// `true` if there are ranges among its keys; `None` if that has yet to be found.
-    pub(super) ranged: Option<bool>,
     /// `true` if it was anchored anew.
     pub(super) redone: bool,
     /// `true` once its keys and loops are no longer reported in this advance.
@@ -41,12 +46,20 @@ pub(super) struct Run {
     pub(super) looped: u32,
 }
 
-/// Derived values that few tracks need.
-#[derive(Clone, Debug, Default)]
-struct Gear {
-    lead: Option<Lead>,
-    /// The controller's own keys for this clip, in order of time.
-    added: Vec<AddedKey>,
+/// The next place at which a track passes something.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Next {
+    pub(super) when: Instant,
+    /// The place, as a position of the track.
+    pub(super) place: f64,
+}
+
+impl Default for Next {
+    /// Returns nothing: it would be passed at the end of time.
+    fn default() -> Self {
+        let when = Instant::at(Nanos::MAX);
+        Self { when, place: 0.0 }
+    }
 }
 
 /// An index in half the space, or none.
@@ -85,23 +98,14 @@ impl Run {
     /// Returns its leader in its sync group.
     #[inline]
     pub(super) fn lead(&self) -> Option<Lead> {
-        self.gear.as_ref()?.lead
+        self.lead.as_deref().copied()
     }
 
     pub(super) fn set_lead(&mut self, lead: Option<Lead>) {
-        if lead.is_some() || self.gear.is_some() {
-            self.gear.get_or_insert_default().lead = lead;
+        match (lead, &mut self.lead) {
+            (Some(lead), Some(own)) => **own = lead,
+            (lead, own) => *own = lead.map(Box::new),
         }
-    }
-
-    /// The controller's own keys for its clip, in order of time.
-    pub(super) fn added(&self) -> &[AddedKey] {
-        self.gear.as_ref().map_or(&[], |gear| &gear.added)
-    }
-
-    /// The list of these keys, to be filled.
-    pub(super) fn added_mut(&mut self) -> &mut Vec<AddedKey> {
-        &mut self.gear.get_or_insert_default().added
     }
 
     pub(super) fn set_motion(&mut self, motion: Motion) {

@@ -110,7 +110,7 @@ impl AnimationController {
                 }
             }
         }
-        self.plan(step.clips);
+        self.plan();
     }
 
     /// The next moment at which the motion or the course of a track is over.
@@ -154,7 +154,7 @@ impl AnimationController {
         let first = self.report_start(at, step);
         self.anchor(at, self.law(at));
         self.forget_followers(at);
-        self.plan(step.clips);
+        self.plan();
         if first {
             self.pass_first(at, self.forward(at), step);
         }
@@ -230,8 +230,7 @@ impl AnimationController {
             }
         };
         loop {
-            self.look_ahead(at, forward, step.clips);
-            let Some(place) = self.next_place(at, forward, step.clips).filter(is_on_way) else {
+            let Some(place) = self.next_place(at, forward).filter(is_on_way) else {
                 break;
             };
             self.pass_place(at, when, place, forward, step);

@@ -67,8 +67,10 @@ impl AnimationController {
         1 + tracks.sum::<u64>()
     }
 
-    /// The work of what has happened in its advances, on top of their [load](Self::load).
-    pub(crate) fn work_done(&self) -> u64 {
+    /// The work of what has happened in its advances, on top of their [load](Self::load). Counted, so that tests of how it grows
+    /// don't depend on the machine.
+    #[doc(hidden)]
+    pub fn work_done(&self) -> u64 {
         self.agenda.work
     }
 

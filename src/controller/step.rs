@@ -1,11 +1,7 @@
 //! An advance in progress, and what is known of the next one.
 
-use super::{
-    Clips, PlaybackEvent, TrackId,
-    clock::Nanos,
-    marks::{Line, Mark},
-    root_motion::RootSum,
-};
+use super::{Clips, KeyRef, PlaybackEvent, TrackId, clock::Nanos, root_motion::RootSum};
+use crate::controller::key::KeySpan;
 
 /// The next happening, derived from the state, and memory that advances share.
 #[derive(Clone, Debug, Default)]
@@ -18,6 +14,8 @@ pub(super) struct Agenda {
     pub(super) stalled: bool,
     /// Things passed at one place.
     pub(super) passed: Vec<Passed>,
+    /// For each interval of a track's ranges, whether it has begun.
+    pub(super) begun: Vec<bool>,
     /// See [`AnimationController::work_done`].
     pub(super) work: u64,
 }
@@ -63,31 +61,54 @@ pub(super) struct Step<'a> {
 /// Something at the place that a track passes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Passed {
-    pub(super) mark: Mark,
+    pub(super) what: What,
     /// The clip's index.
     pub(super) clip: usize,
     /// The clip's place among the members of a blend space.
-    pub(super) member: Option<usize>,
+    pub(super) member: Option<u32>,
     /// The clip's weight in the blend space.
     pub(super) share: f64,
 }
 
-impl Passed {
+#[derive(Clone, Copy, Debug)]
+pub(super) enum What {
+    /// A plain key, at a time in the clip.
+    Key(KeyRef, f64),
+    /// The start of a loop. A ping-pong clip goes there and back in each.
+    Loop,
+    /// An end of a range, or both.
+    Range(RangePassed),
     /// The end of a clip that plays once.
-    pub(super) const END: Self = Self {
-        mark: Mark::End,
-        clip: 0,
-        member: None,
-        share: 1.0,
-    };
+    End,
+}
 
-    /// A mark on a line, whose clip has a share of the track's weight.
-    pub(super) fn new(mark: Mark, line: &Line, share: f64) -> Self {
+/// A range that is entered or left.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RangePassed {
+    pub(super) key: KeyRef,
+    pub(super) span: KeySpan,
+    pub(super) crossing: Crossing,
+    /// The place in the clip.
+    pub(super) clip_time: f64,
+}
+
+/// The way in which a track crosses one end of a range, or both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Crossing {
+    Enters,
+    Leaves,
+    /// It has no length.
+    Flashes,
+}
+
+impl Passed {
+    /// Something that is the track's own.
+    pub(super) fn of_track(what: What) -> Self {
         Self {
-            mark,
-            clip: line.clip,
-            member: line.member.map(|(_, weighing)| weighing.member),
-            share,
+            what,
+            clip: 0,
+            member: None,
+            share: 1.0,
         }
     }
 }

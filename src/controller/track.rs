@@ -70,7 +70,7 @@ pub struct AnimationTrack {
     #[cfg_attr(feature = "bevy", reflect(ignore))]
     pub(super) known: Option<Known>,
     /// Tells what lies in the clip, or in those of a blend space, from what a reload brings.
-    pub(super) stamp: u64,
+    pub(super) keys_hash: u64,
     /// Moment at which the track, fading out, is removed.
     #[cfg_attr(feature = "bevy", reflect(ignore))]
     pub(super) leaves_at: Option<Nanos>,
@@ -108,7 +108,7 @@ impl Default for AnimationTrack {
             moved: false,
             start: Start::AtPosition,
             known: None,
-            stamp: 0,
+            keys_hash: 0,
             leaves_at: None,
             role: Role::User,
             rare: Rare::default(),

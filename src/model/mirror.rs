@@ -40,7 +40,7 @@ impl SkeletalClip {
                 to_frame[to] = mirror.transform(joint, &frame[from], raw.additive);
             }
         }
-        for key in &mut raw.timing.callbacks {
+        for key in raw.timing.callbacks.iter_mut() {
             *key = mirrored_callback(skeleton, key);
         }
         raw.morphs.mirror(skeleton.morphs());

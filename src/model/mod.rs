@@ -9,6 +9,7 @@ mod callback_data;
 mod clip;
 mod expressions;
 mod lever;
+mod marks;
 mod material;
 mod mirror;
 mod morph;
@@ -37,6 +38,9 @@ pub(crate) use clip::{
 pub use clip::{ClipError, ClipFrames, SkeletalClip};
 pub(crate) use internals::*;
 pub(crate) use lever::{LEVER, attached_apart, axes_apart, size_at_rest};
+pub(crate) use marks::{
+    ClipToCompile, Compiler, KeySource, KeyToCompile, Mark, MarkKey, MarkKind, Marks, Span,
+};
 pub use material::Material;
 pub(crate) use morph::weights_of;
 pub use morph::{MorphIndex, Morphs};
@@ -53,7 +57,7 @@ pub use states::{Choice, Entering, Exit, Leader, Origins, Speed, State, StateLay
 pub(crate) use states::{
     Entry, MachineLayer, Opening, PlayedClip, StateMachine, Successor, TransitionKind, distinct,
 };
-pub use timing::{CallbackKey, ClipTiming, PlaybackMode};
+pub use timing::{CallbackKey, CallbackKeys, ClipTiming, PlaybackMode};
 pub use transform::JointTransform;
 pub(crate) use transform::affine_from_row_vector_matrix;
 pub(crate) use transform::{SoaQuat, SoaVec3};

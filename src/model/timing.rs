@@ -1,9 +1,12 @@
 //! A clip's timing: length, playback and callback keys. The controller needs nothing else of a
 //! clip.
 
-use super::CallbackData;
+use super::{CallbackData, marks::Marks};
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
+use std::{
+    ops::{Deref, DerefMut},
+    sync::{Arc, OnceLock},
+};
 
 /// The behavior at the end of a clip.
 ///
@@ -73,6 +76,120 @@ pub struct CallbackKey {
     pub data: CallbackData,
 }
 
+/// The callback keys of a clip: a `Vec` that clones share until one of them is changed.
+///
+/// ```
+/// # use bevy_marionette::model::ClipTiming;
+/// let mut walk = ClipTiming::new("walk", 1.0);
+/// walk.add_callback(0.3, "footstep", "left");
+/// walk.callbacks.retain(|key| &*key.name != "footstep");
+/// assert!(walk.callbacks.is_empty());
+/// ```
+#[derive(Clone, Default)]
+pub struct CallbackKeys(Option<Arc<Keys>>);
+
+/// Keys, and what is compiled from them when they are first played.
+#[derive(Default)]
+struct Keys {
+    keys: Vec<CallbackKey>,
+    marks: PlayedMarks,
+}
+
+/// Marks for each [`PlaybackMode`], compiled when they are first asked for.
+#[derive(Default)]
+pub(in crate::model) struct PlayedMarks([OnceLock<Arc<Marks>>; 3]);
+
+impl PlayedMarks {
+    pub(in crate::model) fn get(
+        &self,
+        playback: PlaybackMode,
+        compile: impl FnOnce() -> Marks,
+    ) -> &Arc<Marks> {
+        self.0[playback as usize].get_or_init(|| Arc::new(compile()))
+    }
+}
+
+impl CallbackKeys {
+    /// Returns `true` if nothing was changed since one was cloned from the other.
+    #[inline]
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        match (&self.0, &other.0) {
+            (None, None) => true,
+            (Some(ours), Some(theirs)) => Arc::ptr_eq(ours, theirs),
+            _ => false,
+        }
+    }
+
+    /// Returns what a track passes that plays them alone in a clip of some length. `None` if there are no keys.
+    pub(crate) fn marks(&self, length: f64, playback: PlaybackMode) -> Option<Arc<Marks>> {
+        let inner = self.0.as_ref().filter(|inner| !inner.keys.is_empty())?;
+        let compile = || Marks::of_clip(length, playback, &inner.keys);
+        let marks = inner.marks.get(playback, compile);
+        // The length is the clip's to change.
+        Some(if marks.length() == length {
+            marks.clone()
+        } else {
+            Arc::new(compile())
+        })
+    }
+}
+
+impl Deref for CallbackKeys {
+    type Target = Vec<CallbackKey>;
+
+    fn deref(&self) -> &Vec<CallbackKey> {
+        static NONE: Vec<CallbackKey> = Vec::new();
+        self.0.as_ref().map_or(&NONE, |inner| &inner.keys)
+    }
+}
+
+impl DerefMut for CallbackKeys {
+    fn deref_mut(&mut self) -> &mut Vec<CallbackKey> {
+        // What plays the keys as they were has a clone. So these are no longer the same.
+        if self
+            .0
+            .as_mut()
+            .is_none_or(|inner| Arc::get_mut(inner).is_none())
+        {
+            let keys = self.to_vec();
+            let marks = PlayedMarks::default();
+            self.0 = Some(Arc::new(Keys { keys, marks }));
+        }
+        let inner = self.0.as_mut().and_then(Arc::get_mut);
+        let inner = inner.expect("these keys are new, or nobody else has them");
+        inner.marks = PlayedMarks::default();
+        &mut inner.keys
+    }
+}
+
+impl PartialEq for CallbackKeys {
+    fn eq(&self, other: &Self) -> bool {
+        self.is_same(other) || **self == **other
+    }
+}
+
+impl std::fmt::Debug for CallbackKeys {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+impl FromIterator<CallbackKey> for CallbackKeys {
+    fn from_iter<I: IntoIterator<Item = CallbackKey>>(keys: I) -> Self {
+        let (keys, marks) = (keys.into_iter().collect(), PlayedMarks::default());
+        Self(Some(Arc::new(Keys { keys, marks })))
+    }
+}
+
+impl<'k> IntoIterator for &'k CallbackKeys {
+    type Item = &'k CallbackKey;
+    type IntoIter = std::slice::Iter<'k, CallbackKey>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
 /// A clip's name, length, playback and callback keys.
 ///
 /// ```
@@ -90,7 +207,7 @@ pub struct ClipTiming {
     /// The behavior at the end.
     pub playback: PlaybackMode,
     /// Callback keys in order of time.
-    pub callbacks: Vec<CallbackKey>,
+    pub callbacks: CallbackKeys,
 }
 
 impl ClipTiming {
@@ -100,7 +217,7 @@ impl ClipTiming {
             name: name.into(),
             duration,
             playback: PlaybackMode::Loop,
-            callbacks: Vec::new(),
+            callbacks: CallbackKeys::default(),
         }
     }
 

@@ -248,8 +248,8 @@ impl From<ClipTable> for Form {
             playback: timing.playback,
             keys: timing
                 .callbacks
-                .into_iter()
-                .map(|key| (key.time, key.until, key.name.to_string(), key.data))
+                .iter()
+                .map(|key| (key.time, key.until, key.name.to_string(), key.data.clone()))
                 .collect(),
             is_additive,
             root_path,

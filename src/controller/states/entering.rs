@@ -8,9 +8,8 @@ use crate::{
     controller::{
         AnimationController, AnimationName, AnimationTrack, BlendMode, Clips, Extras, KeyRef,
         PlaybackEvent, TrackId, Transition, TransitionCurve,
-        marks::{Crossing, Mark},
         playback_state::Pending,
-        step::{Passed, Step},
+        step::{Crossing, Passed, Step, What},
         transition::Kind,
     },
     model::{Entry, MachineLayer, Opening, TransitionKind},
@@ -53,14 +52,14 @@ impl AnimationController {
         let Some(state) = machine.states().get(run.state) else {
             return;
         };
-        let enter = match passed.mark {
-            Mark::Loop => run.note_end(machine, false, now),
-            Mark::End => run.note_end(machine, true, now),
-            Mark::Key(..) | Mark::Range(_) => {
-                let (key, opens) = match passed.mark {
-                    Mark::Range(range) => (range.key, range.crossing != Crossing::Leaves),
-                    Mark::Key(key, _) => (key, true),
-                    Mark::Loop | Mark::End => return,
+        let enter = match passed.what {
+            What::Loop => run.note_end(machine, false, now),
+            What::End => run.note_end(machine, true, now),
+            What::Key(..) | What::Range(_) => {
+                let (key, opens) = match passed.what {
+                    What::Range(range) => (range.key, range.crossing != Crossing::Leaves),
+                    What::Key(key, _) => (key, true),
+                    What::Loop | What::End => return,
                 };
                 let name = match key {
                     KeyRef::Clip(index) => clips

@@ -5,7 +5,9 @@ use super::{
     warp::{Mark, Phase, Warp},
     weights::Weights,
 };
-use crate::model::{CallbackData, CallbackKey, ClipTiming, PlaybackMode};
+use crate::model::{
+    CallbackData, CallbackKey, CallbackKeys, ClipTiming, Marks, PlaybackMode, timing::PlayedMarks,
+};
 use std::{ops::Deref, sync::Arc};
 
 /// A clip shorter than this, in seconds, is a pose: it has no pace.
@@ -34,6 +36,23 @@ pub struct BoundBlendSpace {
     /// The member of each point.
     member_of: Box<[usize]>,
     playback: PlaybackMode,
+    marks: SpaceMarks,
+}
+
+/// What a track passes that plays the space: derived from the members, which bound spaces that are clones share.
+#[derive(Clone, Default)]
+struct SpaceMarks(Arc<PlayedMarks>);
+
+impl PartialEq for SpaceMarks {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl std::fmt::Debug for SpaceMarks {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("..")
+    }
 }
 
 /// A clip of a bound blend space.
@@ -44,6 +63,8 @@ pub(crate) struct Member {
     pub(crate) name: Arc<str>,
     /// Seconds, finite and ≥ 0.
     pub(crate) length: f64,
+    /// The clip's keys when it was bound.
+    pub(crate) keys: CallbackKeys,
     /// Cycles per second; 0 if all clips are poses.
     pace: f64,
     warp: Warp,
@@ -129,10 +150,13 @@ impl BlendSpace {
                 }
                 _ => Warp::default(),
             };
-            let name = timing(*clip).name.clone();
+            let ClipTiming {
+                name, callbacks, ..
+            } = timing(*clip);
             Member {
                 clip: *clip,
-                name,
+                name: name.clone(),
+                keys: callbacks.clone(),
                 length: length(*clip).unwrap_or(0.0),
                 pace: 0.0,
                 warp,
@@ -148,6 +172,7 @@ impl BlendSpace {
             members: members.into(),
             member_of: member_of.into(),
             playback,
+            marks: SpaceMarks::default(),
         })
     }
 
@@ -274,6 +299,16 @@ impl BoundBlendSpace {
     #[inline]
     pub(crate) fn members(&self) -> &Arc<[Member]> {
         &self.members
+    }
+
+    /// Returns what a track passes that plays the space with some playback, and the keys that its clips were bound with.
+    /// `compile` is called if nobody has asked before.
+    pub(crate) fn marks(
+        &self,
+        playback: PlaybackMode,
+        compile: impl FnOnce() -> Marks,
+    ) -> Arc<Marks> {
+        self.marks.0.get(playback, compile).clone()
     }
 
     /// Returns the clips with non-zero weight at a point within the space.

@@ -50,7 +50,7 @@ impl RawClip {
         timing
             .callbacks
             .retain(|key| key.time <= to && key.until.unwrap_or(key.time) >= from);
-        for key in &mut timing.callbacks {
+        for key in timing.callbacks.iter_mut() {
             key.time = (key.time - from).max(0.0);
             key.until = key.until.map(|until| until.min(to) - from);
         }

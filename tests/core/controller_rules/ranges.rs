@@ -662,3 +662,24 @@ fn begins_and_ends_come_in_pairs_whatever_is_done_and_however_time_is_cut() {
     }
     assert!(pairs > 2000 && left > 50, "{pairs} {left}");
 }
+
+#[test]
+fn a_range_without_length_at_the_end_waits_for_the_end() {
+    let mut clip = ClipTiming::new("walk", 1.0);
+    clip.add_callback(1.0, "key", ());
+    clip.add_range(1.0, 1.0, "flash", ());
+    let (mut controller, clips) = (AnimationController::playing("walk"), [clip]);
+    let mut events = Vec::new();
+    controller.advance(0.5, &clips, &mut events).unwrap();
+    assert_eq!(events.len(), 1, "only that it started: {events:?}");
+    controller.advance(0.5, &clips, &mut events).unwrap();
+    let [_, rest @ ..] = &events[..] else {
+        panic!()
+    };
+    assert_eq!(
+        rest.len(),
+        4,
+        "the key, a loop, and both ends of the range: {rest:?}"
+    );
+    assert!(rest.iter().all(|event| event.time() == 1.0));
+}

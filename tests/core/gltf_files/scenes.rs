@@ -1069,6 +1069,6 @@ fn what_our_exporter_keeps_in_extras_comes_back() {
         import(&chain.file, &[NO_NORMALS]).0.model.clips[0]
             .timing
             .callbacks,
-        []
+        Default::default()
     );
 }

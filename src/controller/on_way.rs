@@ -1,0 +1,304 @@
+//! What is on a track's way: the [`Marks`] of its clip or blend space, with the controller's own callbacks.
+
+use super::{AnimationTrack, Clips, course::Course, key::AddedCallback};
+use crate::{
+    controller::{KeyRef, clock::Nanos, key::KeySpan, playhead::Known},
+    model::{
+        BoundBlendSpace, CallbackKeys, ClipToCompile, Compiler, KeySource, KeyToCompile, Mark,
+        MarkKey, Marks, Member,
+    },
+};
+use std::sync::Arc;
+
+/// The keys that a track's marks are compiled from. As long as they are the same, so are the marks.
+#[derive(Clone, Debug, Default)]
+pub(super) enum Source {
+    /// None yet, or something has changed.
+    #[default]
+    Unknown,
+    Clip(CallbackKeys),
+    Space(Box<(Arc<[Member]>, Vec<CallbackKeys>)>),
+}
+
+/// A key of a clip on a track's way.
+pub(super) struct KeyOnWay {
+    /// The clip's index.
+    pub(super) clip: usize,
+    pub(super) key: KeyRef,
+    pub(super) span: KeySpan,
+    /// The clip's weight in the blend space.
+    pub(super) share: f64,
+}
+
+impl Source {
+    /// Returns `true` if a track's clip still has the keys that its marks are compiled from.
+    #[inline]
+    pub(super) fn is_clip(&self, keys: &CallbackKeys) -> bool {
+        matches!(self, Self::Clip(ours) if ours.is_same(keys))
+    }
+
+    /// Returns `true` if the clips of a track's blend space still have the keys that its marks are compiled from.
+    pub(super) fn is_space<C: Clips + ?Sized>(&self, space: &BoundBlendSpace, clips: &C) -> bool {
+        let Self::Space(source) = self else {
+            return false;
+        };
+        let (members, keys) = &**source;
+        Arc::ptr_eq(members, space.members())
+            && members.iter().zip(keys).all(|(member, keys)| {
+                let timing = clips.timing(member.clip);
+                timing.is_some_and(|timing| timing.callbacks.is_same(keys))
+            })
+    }
+
+    fn of_space(space: &BoundBlendSpace, clips: &dyn Clips) -> Self {
+        let keys = |member: &Member| {
+            let timing = clips.timing(member.clip);
+            timing.map_or_else(CallbackKeys::default, |timing| timing.callbacks.clone())
+        };
+        let members = space.members();
+        Self::Space(Box::new((
+            members.clone(),
+            members.iter().map(keys).collect(),
+        )))
+    }
+}
+
+/// The keys of a clip merged with those that a controller added to it, in order of time. At equal times, the clip's come first.
+fn merged<'k>(
+    own: &'k CallbackKeys,
+    callbacks: &'k [AddedCallback],
+    clip: &str,
+    length: f64,
+) -> Vec<KeyToCompile<'k>> {
+    let own = own
+        .iter()
+        .enumerate()
+        .map(|(index, key)| key.to_compile(index, length));
+    let added = callbacks
+        .iter()
+        .enumerate()
+        .filter(|(_, added)| *added.clip == *clip);
+    let added = added.map(|(index, added)| {
+        let KeySpan { time, until } = added.span(length);
+        let (source, name) = (KeySource::Added(index as u32), &*added.name);
+        KeyToCompile {
+            source,
+            time,
+            until,
+            name,
+        }
+    });
+    let mut keys: Vec<_> = own.chain(added).collect();
+    keys.sort_by(|a, b| a.time.total_cmp(&b.time));
+    keys
+}
+
+fn marks_of_clip(
+    known: Known,
+    name: &str,
+    keys: &CallbackKeys,
+    callbacks: &[AddedCallback],
+) -> Option<Arc<Marks>> {
+    let Known { length, playback } = known;
+    if callbacks.iter().all(|added| *added.clip != *name) {
+        return keys.marks(length, playback);
+    }
+    let clip = ClipToCompile {
+        member: None,
+        length,
+        playback,
+    };
+    let mut compiler = Compiler::new(length, playback);
+    compiler.add(&clip, merged(keys, callbacks, name, length));
+    Some(Arc::new(compiler.finish()))
+}
+
+fn marks_of_space(
+    known: Known,
+    space: &BoundBlendSpace,
+    keys: &[CallbackKeys],
+    callbacks: &[AddedCallback],
+) -> Arc<Marks> {
+    let Known { length, playback } = known;
+    let members = space.members();
+    let none = CallbackKeys::default();
+    let compile = || {
+        let mut compiler = Compiler::new(length, playback);
+        let whole = ClipToCompile {
+            member: None,
+            length,
+            playback,
+        };
+        compiler.add(&whole, merged(&none, callbacks, space.name(), length));
+        for (at, (member, keys)) in members.iter().zip(keys).enumerate() {
+            let clip = ClipToCompile {
+                member: Some((at as u32, member)),
+                length: member.length,
+                playback: member.playback(space, playback),
+            };
+            compiler.add(&clip, merged(keys, callbacks, &member.name, member.length));
+        }
+        compiler.finish()
+    };
+    let is_ours = |added: &AddedCallback| {
+        *added.clip == **space.name() || members.iter().any(|member| added.clip.is(&member.name))
+    };
+    let is_as_bound = members
+        .iter()
+        .zip(keys)
+        .all(|(member, keys)| member.keys.is_same(keys));
+    if is_as_bound && !callbacks.iter().any(is_ours) {
+        space.marks(playback, compile)
+    } else {
+        Arc::new(compile())
+    }
+}
+
+impl AnimationTrack {
+    /// Returns its course in its blend space, if it plays one.
+    pub(super) fn course(&self) -> Option<&Course> {
+        let run = &self.run;
+        run.course.as_deref().filter(|_| run.space.get().is_some())
+    }
+
+    /// Finds what is on its way, with keys as they are now. Its clip or blend space has been looked up.
+    pub(super) fn compile(&mut self, known: Known, callbacks: &[AddedCallback], clips: &dyn Clips) {
+        let run = &mut self.run;
+        (run.source, run.marks) = match run.space_in(clips) {
+            Some(space) => {
+                let source = Source::of_space(space, clips);
+                let Source::Space(found) = &source else {
+                    return;
+                };
+                let marks = marks_of_space(known, space, &found.1, callbacks);
+                (source, Some(marks))
+            }
+            None => match run.index.get().and_then(|index| clips.timing(index)) {
+                Some(timing) => (
+                    Source::Clip(timing.callbacks.clone()),
+                    marks_of_clip(known, &self.clip, &timing.callbacks, callbacks),
+                ),
+                None => Default::default(),
+            },
+        };
+    }
+
+    /// Returns the next place beyond another at which it passes something.
+    pub(super) fn next_on_way(&self, from: f64, forward: bool) -> Option<f64> {
+        match &self.run.marks {
+            Some(marks) => marks.next(from, forward),
+            None => self.next_turn(from, forward),
+        }
+    }
+
+    /// Returns the next place beyond another at which a loop of it starts, or its clip, which plays once, ends.
+    pub(super) fn next_turn(&self, from: f64, forward: bool) -> Option<f64> {
+        let known = self.known?;
+        known.playback.next_turn(known.length, from, forward)
+    }
+
+    /// Calls `sink` with what lies at a place, in the order in which it is passed.
+    pub(super) fn marks_at(&self, place: f64, forward: bool, mut sink: impl FnMut(Mark)) {
+        let Some(marks) = &self.run.marks else {
+            let loops = self.known.filter(|known| !known.plays_once());
+            let cycle = loops.and_then(|known| known.playback.cycle_of(known.length, place));
+            if cycle.is_some_and(|cycle| cycle.base == place) {
+                sink(Mark::LOOP);
+            }
+            return;
+        };
+        marks.at(place, forward, sink);
+    }
+
+    /// Returns the weight in the blend space of the clip that has a key; `None` if it has none.
+    pub(super) fn share_of(&self, key: MarkKey, moment: Nanos) -> Option<f64> {
+        let Some(member) = key.member else {
+            return Some(1.0);
+        };
+        let course = self.course()?;
+        let weighing = course
+            .weighing()
+            .iter()
+            .find(|of| of.member == member as usize)?;
+        Some(course.share(weighing.weights, moment))
+    }
+
+    /// Finds a key on its way. `None` if the key's clip has no weight in the blend space.
+    pub(super) fn key_on_way(
+        &self,
+        key: MarkKey,
+        moment: Nanos,
+        callbacks: &[AddedCallback],
+        clips: &dyn Clips,
+    ) -> Option<KeyOnWay> {
+        let share = self.share_of(key, moment)?;
+        let member = match key.member {
+            Some(at) => Some(self.run.space_in(clips)?.members().get(at as usize)?),
+            None => None,
+        };
+        let clip = member.map_or(self.run.index.get(), |member| Some(member.clip))?;
+        let length = member.map_or(self.known?.length, |member| member.length);
+        let (key, span) = match key.source {
+            KeySource::Clip(index) => {
+                let (time, until) = clips
+                    .timing(clip)?
+                    .callbacks
+                    .get(index as usize)?
+                    .span(length);
+                (KeyRef::Clip(index as usize), KeySpan { time, until })
+            }
+            KeySource::Added(index) => {
+                let added = callbacks.get(index as usize)?;
+                (KeyRef::Added(added.id), added.span(length))
+            }
+        };
+        Some(KeyOnWay {
+            clip,
+            key,
+            span,
+            share,
+        })
+    }
+
+    /// The place in its clip at which the track is, for a key's clip.
+    pub(super) fn clip_time(&self, key: MarkKey, clips: &dyn Clips) -> f64 {
+        let (Some(own), position) = (self.known, self.held()) else {
+            return 0.0;
+        };
+        let space = self.run.space_in(clips);
+        let member = key
+            .member
+            .and_then(|at| Some((space?.members().get(at as usize)?, space?)));
+        match member {
+            Some((member, space)) => {
+                let known = Known::of_member(member, space, own.playback);
+                known.place(member.place(known.playback, position))
+            }
+            None => own.place(position),
+        }
+    }
+
+    /// The key of a mark, given how events name it.
+    pub(super) fn mark_key(
+        &self,
+        member: Option<&str>,
+        key: KeyRef,
+        callbacks: &[AddedCallback],
+        clips: &dyn Clips,
+    ) -> Option<MarkKey> {
+        let member = match member {
+            Some(name) => {
+                let mut members = self.run.space_in(clips)?.members().iter();
+                Some(members.position(|member| *member.name == *name)? as u32)
+            }
+            None => None,
+        };
+        let source = match key {
+            KeyRef::Clip(index) => KeySource::Clip(index as u32),
+            KeyRef::Added(id) => {
+                KeySource::Added(callbacks.iter().position(|added| added.id == id)? as u32)
+            }
+        };
+        Some(MarkKey { member, source })
+    }
+}
