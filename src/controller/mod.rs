@@ -222,6 +222,7 @@ impl AnimationController {
         let at = self.tracks.len() - 1;
         if let Some(rare) = self.tracks[at].rare.get_mut() {
             (rare.overlay, rare.leads, rare.led_by) = (None, None, None);
+            rare.layer = None;
         }
         let position = self.tracks[at].position;
         self.tracks[at].put(position);
