@@ -23,6 +23,8 @@ pub struct Model<'s> {
     anchor: (u64, u64),
     /// How much of what plays has passed: its key and its end, in turns.
     seen: u64,
+    /// When the present state was entered.
+    pub since: u64,
     opened: bool,
     ended: bool,
     back: String,
@@ -41,6 +43,7 @@ impl<'s> Model<'s> {
             speeds: BTreeMap::new(),
             anchor: (0, 0),
             seen: 0,
+            since: 0,
             opened: false,
             ended: false,
             back: start.clone(),
@@ -189,7 +192,7 @@ impl<'s> Model<'s> {
 
     fn put(&mut self, state: &str, now: u64) {
         self.state = state.to_owned();
-        (self.anchor, self.seen) = ((now, 0), 0);
+        (self.anchor, self.seen, self.since) = ((now, 0), 0, now);
         (self.opened, self.ended) = (false, false);
     }
 

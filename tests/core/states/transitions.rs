@@ -4,13 +4,15 @@ use super::{layers::layers, parse};
 use bevy_marionette::{
     controller::{AnimationController, Clips, PlaybackEvent},
     internals::{
-        model::{MorphFrames, StateLayers},
+        model::{MorphFrames, RootPath, StateLayers},
         pose::{ClipLayer, Evaluate, MorphScratch, Scratch},
     },
-    model::{ClipFrames, ClipTiming, Joint, JointTransform, Morphs, SkeletalClip, Skeleton},
+    model::{
+        ClipFrames, ClipTiming, Joint, JointTransform, Morphs, RootDelta, SkeletalClip, Skeleton,
+    },
 };
 use fastrand::Rng;
-use glam::{Affine3A, Quat, Vec3};
+use glam::{Affine3A, DVec3, Quat, Vec3};
 use std::{fmt::Write, sync::Arc};
 
 const JOINTS: usize = 4;
@@ -47,7 +49,11 @@ fn still(skeleton: &Skeleton, name: &str, places: [Option<f32>; JOINTS]) -> Skel
         times: Vec::new(),
     };
     let clip = SkeletalClip::new(ClipTiming::new(name, 1.0), &frames).unwrap();
-    clip.with_morphs(&morphs).unwrap()
+    let mut clip = clip.with_morphs(&morphs).unwrap();
+    // It carries the character as fast as its first joint is far away, so both are blended by the same rules.
+    let carried = RootDelta::new(DVec3::X * f64::from(places[0]), 0.0);
+    clip.set_root_path(RootPath::steady(1.0, carried).map(Arc::new));
+    clip
 }
 
 struct Table(Vec<SkeletalClip>);
@@ -65,6 +71,18 @@ impl Clips for Table {
     fn is_additive(&self, index: usize) -> bool {
         self.0[index].additive
     }
+
+    fn root_path(&self, index: usize) -> Option<&RootPath> {
+        self.0[index].root_path().map(|path| &**path)
+    }
+
+    fn reaches_root(&self, index: usize) -> bool {
+        self.0[index].animates(0)
+    }
+
+    fn root_mask(&self, _: &str) -> f32 {
+        1.0
+    }
 }
 
 struct Scene {
@@ -72,6 +90,8 @@ struct Scene {
     clips: Table,
     controller: AnimationController,
     events: Vec<PlaybackEvent>,
+    /// How far the clips carried the character in the last step.
+    carried: f32,
 }
 
 impl Scene {
@@ -85,13 +105,15 @@ impl Scene {
             clips,
             controller,
             events,
+            carried: 0.0,
         }
     }
 
     fn play(&mut self, seconds: f64) -> [f32; JOINTS] {
-        (self.controller)
-            .advance(seconds, &self.clips, &mut self.events)
+        let carried = (self.controller)
+            .advance_with_root_motion(seconds, &self.clips, &mut self.events)
             .unwrap();
+        self.carried = carried.translation().x;
         self.places()
     }
 
@@ -117,9 +139,20 @@ impl Scene {
     #[track_caller]
     fn assert_goes_to(&mut self, to: [f32; JOINTS], fade: f64, frames: usize, about: &str) {
         let from = self.places();
+        let mut before = from;
         for frame in 1..=frames {
             let part = (frame as f64 * FRAME / fade).min(1.0) as f32;
             let places = self.play(FRAME);
+            let mean = (before[0] + places[0]) / 2.0;
+            let way = (self.carried - mean * FRAME as f32).abs();
+            // The fade may end within the frame.
+            let most = (before[0] - places[0]).abs() * FRAME as f32 / 2.0 + 1e-5;
+            assert!(
+                way <= most,
+                "{about}\nframe {frame}: carried by {}",
+                self.carried
+            );
+            before = places;
             for at in 0..JOINTS {
                 let expected = from[at] + (to[at] - from[at]) * part;
                 assert!(
@@ -265,7 +298,8 @@ fn random_scene(random: &mut Rng, kind: usize) -> (Scene, Vec<([f32; JOINTS], f6
     for at in 0..6 {
         let places = [0; JOINTS].map(|_| random.bool().then(|| random.f32() * 2.0 - 1.0));
         let mut clip = still(&skeleton, &format!("c{at}"), places);
-        clip.additive = random.u8(..3) == 0;
+        // What is added carries nothing.
+        clip.additive = random.u8(..3) == 0 && places[0].is_none();
         let name = if random.u8(..4) == 0 {
             String::new()
         } else {
