@@ -1,12 +1,16 @@
 //! Ways out of states: none of them holds a character for good, unless it says so.
 
-use super::{Game, clip, machines, parse};
+use super::{
+    Game, clip, machines, parse,
+    programs::{random_clips, random_states, timings},
+};
 use crate::messages::{assert_message, assert_messages};
 use bevy_marionette::{
-    controller::{AnimationController, Go, PlaybackEvent, StatesError},
+    controller::{AnimationController, AnimationTrack, Go, PlaybackEvent, StatesError},
     internals::model::StateLayers,
-    model::CallbackData,
+    model::{CallbackData, StateLayer},
 };
+use fastrand::Rng;
 use std::{sync::Arc, time::Duration};
 
 #[test]
@@ -262,4 +266,75 @@ fn a_state_that_has_ended_without_the_key_of_its_exit_is_no_place_to_wait() {
     assert_eq!(game.go("shoot"), Ok(Go::Waits));
     game.play(1.0);
     assert_eq!(game.controller.state(), Some("ground"));
+}
+
+/// Lets the game do something by itself.
+fn interfere(controller: &mut AnimationController, random: &mut Rng) {
+    let clip = format!("clip{}", random.usize(..6));
+    match random.u8(..6) {
+        0 => _ = controller.play(clip),
+        1 => _ = controller.cross_fade(clip, Duration::from_millis(random.u64(..500))),
+        2 => controller.queue_mut().extend([&*clip]),
+        3 => controller.fade_out(Duration::from_millis(random.u64(..500))),
+        4 => {
+            let tracks: Vec<_> = controller.tracks().map(AnimationTrack::id).collect();
+            if !tracks.is_empty() {
+                controller.remove_track(tracks[random.usize(..tracks.len())]);
+            }
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn no_wish_waits_forever_whatever_is_missing_and_whatever_the_game_plays() {
+    for seed in 0..1_000 {
+        let mut random = Rng::with_seed(seed);
+        let mut clips = random_clips(&mut random);
+        for clip in clips.values_mut() {
+            clip.key.get_or_insert(clip.length / 2);
+        }
+        let [body, layer] = [0; 2].map(|_| random_states(&mut random));
+        let over = StateLayer {
+            mask: "m".into(),
+            sync: None,
+            states: layer,
+        };
+        let over = [("arms".to_owned(), over)].into();
+        let machines = Arc::new(StateLayers::new(&body, &over).unwrap());
+        // Some clips are missing.
+        clips.retain(|_, _| random.u8(..3) > 0);
+        let clips = timings(&clips);
+        let mut controller = AnimationController::default();
+        controller.set_states(&machines, seed);
+        let mut events = Vec::new();
+        let mut log = String::new();
+        for _ in 0..10 {
+            interfere(&mut controller, &mut random);
+            let layer = ["", "arms"][random.usize(..2)];
+            let to = format!("s{}", random.usize(..8));
+            let go = controller.go((layer, &to));
+            log += &format!("{layer} {to} {go:?}\n");
+            let step = random.f64() * 0.3;
+            controller.advance(step, &clips, &mut events).unwrap();
+        }
+        let waits = |controller: &AnimationController, layer: &str| {
+            let states = controller.states().layer(layer);
+            states.destination() != states.current()
+        };
+        for _ in 0..400 {
+            controller.advance(0.05, &clips, &mut events).unwrap();
+        }
+        for layer in ["", "arms"] {
+            let state = controller.states().layer(layer).current();
+            assert!(
+                !waits(&controller, layer),
+                "{seed}: `{layer}` in {state:?}: {body:#?} {over:#?} {:?}\n{log}",
+                clips.iter().map(|clip| &clip.name).collect::<Vec<_>>()
+            );
+        }
+        assert!(controller.tracks().count() < 30);
+        let unknown = |event: &&PlaybackEvent| matches!(event, PlaybackEvent::UnknownClip { .. });
+        assert!(events.iter().filter(unknown).count() <= 6);
+    }
 }
