@@ -148,10 +148,15 @@ impl AnimationController {
         self.change();
     }
 
-    /// Returns `true` if states are yet to be reported or played.
+    /// Returns `true` if states are yet to be reported, played, or ended.
     pub(in crate::controller) fn has_news_of_states(&self) -> bool {
         let states = self.extras.states.as_ref();
-        states.is_some_and(|states| !states.asked.is_empty() || !states.due.is_empty())
+        states.is_some_and(|states| {
+            let is_lost = |layer| self.is_lost(layer);
+            !states.asked.is_empty()
+                || !states.due.is_empty()
+                || (0..states.runs.len()).any(is_lost)
+        })
     }
 
     /// Reports the states that the game has entered since the last advance.

@@ -173,19 +173,21 @@ impl StateRun {
         at_end: bool,
     ) -> Option<Entry> {
         let state = machine.states().get(self.state)?;
+        let is_over = self.ended || at_end;
         let is_open = match &state.exit {
             Opening::Anytime => true,
             // What plays in place of the state's clip may lack the key.
-            Opening::Key(_) => self.opened || (self.replaced && (self.ended || at_end)),
-            Opening::End => self.ended || at_end,
+            Opening::Key(_) => self.opened || (self.replaced && is_over),
+            Opening::End => is_over,
             Opening::Never => false,
         };
+        // What follows by itself may follow early where a key says so, and late where all that follows was missing.
+        let may_follow = self.opened || (self.replaced && is_over);
         let way = state.way_to(to);
         let way = way.filter(|way| way.interrupts || is_open);
-        // What follows by itself may follow early where a key says so.
         way.map(|way| way.entry).or(match state.then {
-            Some(Successor::State(then, entry)) if then == to && self.opened => Some(entry),
-            Some(Successor::Back) if self.back == to && self.opened => {
+            Some(Successor::State(then, entry)) if then == to && may_follow => Some(entry),
+            Some(Successor::Back) if self.back == to && may_follow => {
                 Some(machine.states()[to].entry)
             }
             _ => None,

@@ -274,7 +274,7 @@ fn interfere(controller: &mut AnimationController, random: &mut Rng) {
     match random.u8(..6) {
         0 => _ = controller.play(clip),
         1 => _ = controller.cross_fade(clip, Duration::from_millis(random.u64(..500))),
-        2 => controller.queue_mut().extend([&*clip]),
+        2 => _ = controller.queue_mut().extend([&*clip]),
         3 => controller.fade_out(Duration::from_millis(random.u64(..500))),
         4 => {
             let tracks: Vec<_> = controller.tracks().map(AnimationTrack::id).collect();
