@@ -14,7 +14,7 @@ use std::time::Duration;
 const MAX_LEAVING: usize = 8;
 
 /// A weight that may be nothing but rounding.
-const FAINT: f32 = 1e-6;
+pub(super) const FAINT: f32 = 1e-6;
 
 impl AnimationController {
     /// Fades the old clips' weights to 0, after which they leave, and the new one's to 1.
@@ -26,6 +26,7 @@ impl AnimationController {
             track: id,
             from,
             new,
+            from_rest,
             transition,
         }: Pending,
         clips: &dyn Clips,
@@ -48,11 +49,12 @@ impl AnimationController {
         {
             self.bring_in_phase(id, from);
         }
+        self.replace_clip_of_state(id);
         // From nothing at all, a fade would show the rest pose.
         let shows = |track: &AnimationTrack| {
             track.role == Role::User && track.enabled && track.share() > FAINT
         };
-        let mut alone = duration.is_zero() || !self.tracks.iter().any(shows);
+        let mut alone = duration.is_zero() || !(from_rest || self.tracks.iter().any(shows));
         let weight = switches.then(|| self.record_switch(id, duration, alone, clips));
         if cut {
             let playback = std::mem::take(&mut self.extras.playback);
@@ -66,7 +68,7 @@ impl AnimationController {
                 }
             }
         }
-        self.thin_out();
+        self.thin_out(|track| track.role == Role::Playback);
         self.timeline_mut().unkey_target(ChangeTarget::Weight(id));
         let Some(track) = self.track_mut(id) else {
             return;
@@ -101,10 +103,9 @@ impl AnimationController {
         }
     }
 
-    /// Removes the faintest if too many clips are fading out.
-    fn thin_out(&mut self) {
-        let leaving =
-            |track: &&AnimationTrack| track.role == Role::Playback && track.leaves_at.is_some();
+    /// Removes the faintest if too many of some clips are fading out.
+    pub(super) fn thin_out(&mut self, ours: impl Fn(&AnimationTrack) -> bool) {
+        let leaving = |track: &&AnimationTrack| track.leaves_at.is_some() && ours(track);
         while self.tracks.iter().filter(leaving).count() > MAX_LEAVING {
             let faintest = self
                 .tracks

@@ -5,7 +5,7 @@ use super::{
     playhead::{Known, held_phase},
 };
 use crate::model::{BoundBlendSpace, Cycle, Phase, PlaybackMode};
-use std::{iter::Enumerate, slice};
+use std::{iter::Enumerate, mem, slice};
 
 /// One clip to blend: where it is, and how it joins the pose.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -20,7 +20,8 @@ pub struct LayerInfo<'a> {
     pub speed: f64,
     /// The weight before normalization, > 0 and finite. A clip of a blend space has its share of the track's weight.
     pub weight: f32,
-    /// The same number for all clips of a track's blend space, other than 0; 0 for a track's only clip. See
+    /// The same number, other than 0, for all clips that act as one: those of a track's blend space, and those that fade into
+    /// each other on a layer of states. 0 for any other track's only clip. See
     /// [`ClipLayer::set`](crate::pose::ClipLayer::set).
     pub set: u32,
     /// The group it is blended in.
@@ -58,7 +59,8 @@ impl AnimationController {
             clips,
             ago: seconds,
             rest: None,
-            spaces: 0,
+            layer: None,
+            sets: 0,
         }
     }
 }
@@ -72,8 +74,10 @@ struct Layers<'a, C: ?Sized> {
     ago: f64,
     /// The blend space of the present track, of which there may be more.
     rest: Option<InSpace<'a>>,
-    /// Number of blend spaces so far.
-    spaces: u32,
+    /// The layer of states that the present track is on.
+    layer: Option<&'a AnimationName>,
+    /// Number of sets so far.
+    sets: u32,
 }
 
 /// A track's blend space, and which of the clips that weigh is next.
@@ -96,7 +100,7 @@ impl<'a, C: Clips + ?Sized> Iterator for Layers<'a, C> {
                 match rest.layer(self.clips) {
                     Some(layer) => {
                         return Some(LayerInfo {
-                            set: self.spaces,
+                            set: self.sets,
                             ..layer
                         });
                     }
@@ -112,12 +116,21 @@ impl<'a, C: Clips + ?Sized> Iterator for Layers<'a, C> {
                 0.0 => track.placed_in(length),
                 _ => controller.place_ago(at, ago),
             };
-            match layer(track, place, self.clips) {
-                Some(layer) => return Some(layer),
-                None => {
-                    self.rest = InSpace::new(track, place, self.clips);
-                    self.spaces += u32::from(self.rest.is_some());
+            let only = layer(track, place, self.clips);
+            if only.is_none() {
+                self.rest = InSpace::new(track, place, self.clips);
+                if self.rest.is_none() {
+                    continue;
                 }
+            }
+            // The tracks of a layer of states are next to each other.
+            let before = mem::replace(&mut self.layer, track.rare.layer.as_ref());
+            let is_set = self.rest.is_some() || self.layer.is_some();
+            let goes_on = self.layer.is_some() && self.layer == before;
+            self.sets += u32::from(is_set && !goes_on);
+            if let Some(only) = only {
+                let set = if is_set { self.sets } else { 0 };
+                return Some(LayerInfo { set, ..only });
             }
         }
     }
@@ -155,7 +168,7 @@ impl<'a> InSpace<'a> {
         while let Some(&(index, share)) = self.cycle.weights.get(self.next) {
             self.next += 1;
             let whole = f64::from(self.track.share());
-            let whole = if self.track.blend == Some(BlendMode::Override) {
+            let whole = if self.track.mode(false) == BlendMode::Override {
                 whole.min(1.0)
             } else {
                 whole
@@ -230,11 +243,7 @@ fn info<'a, C: Clips + ?Sized>(
         set: 0,
         priority: track.priority,
         mask: track.mask.as_ref(),
-        blend: track.blend.unwrap_or(if additive {
-            BlendMode::Additive
-        } else {
-            BlendMode::Blend
-        }),
+        blend: track.mode(additive),
         base: track.is_base() && !additive,
     }
 }

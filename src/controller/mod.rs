@@ -221,6 +221,7 @@ impl AnimationController {
         let at = self.tracks.len() - 1;
         if let Some(rare) = self.tracks[at].rare.get_mut() {
             (rare.overlay, rare.leads, rare.led_by) = (None, None, None);
+            rare.layer = None;
         }
         let position = self.tracks[at].position;
         self.tracks[at].put(position);
@@ -247,12 +248,13 @@ impl AnimationController {
         Some(self.tracks.remove(at))
     }
 
-    /// Returns all tracks in the order they were added, including those of `play` and `cross_fade`.
+    /// Returns all tracks in the order they were added, including those of `play` and `cross_fade`. Only those of
+    /// [layers](crate::model::StateLayer) stay together, in the order of the layers and above those of `play`.
     pub fn tracks(&self) -> impl Iterator<Item = &AnimationTrack> {
         self.tracks.iter()
     }
 
-    /// Returns all tracks in the order they were added, mutably.
+    /// Returns all [tracks](Self::tracks), in the same order, mutably.
     pub fn tracks_mut(&mut self) -> impl Iterator<Item = &mut AnimationTrack> {
         self.change();
         self.tracks.iter_mut()

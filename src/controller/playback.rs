@@ -165,6 +165,7 @@ impl AnimationController {
                     track: id,
                     from: None,
                     new: false,
+                    from_rest: false,
                     transition,
                 });
             }
@@ -196,6 +197,7 @@ impl AnimationController {
             track,
             from,
             new,
+            from_rest: false,
             transition,
         });
         track
@@ -209,6 +211,7 @@ impl AnimationController {
             .speed(speed)
             .at(self.extras.playback.parameters);
         let id = self.add_track(track);
+        self.put_on_layer(None);
         if let Some(track) = self.track_mut(id) {
             track.role = Role::Playback;
             // From its end, if it plays backwards.

@@ -116,5 +116,8 @@ pub(crate) struct Pending {
     pub(crate) from: Option<TrackId>,
     /// `true` if the track was added for this.
     pub(crate) new: bool,
+    /// `true` if the rest pose was shown on purpose, so that the clip fades in from it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) from_rest: bool,
     pub(crate) transition: Transition,
 }

@@ -234,12 +234,15 @@ impl AnimationController {
         let (from, duration) = (self.current_id(), self.follow_fade());
         let track = self.add_playback_track(clip);
         self.extras.playback.current = Some(track);
-        self.prepare(self.tracks.len() - 1, step);
+        if let Some(at) = self.index_of(track) {
+            self.prepare(at, step);
+        }
         self.begin_fade(
             Pending {
                 track,
                 from,
                 new: true,
+                from_rest: false,
                 transition: Transition {
                     duration,
                     ..Transition::CUT

@@ -1,6 +1,6 @@
 //! State that only few tracks have.
 
-use super::{TrackId, steering::Steering, track_types::Overlay};
+use super::{AnimationName, TrackId, steering::Steering, track_types::Overlay};
 use serde::{Deserialize, Serialize};
 use std::ops::{Deref, DerefMut};
 
@@ -34,6 +34,9 @@ pub(super) struct RareState {
     /// follows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) led_by: Option<TrackId>,
+    /// The layer of states whose transitions it fades with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) layer: Option<AnimationName>,
     /// For overlays that leave by themselves: their fade.
     pub(super) overlay: Option<Overlay>,
 }
@@ -44,6 +47,7 @@ static ORDINARY: RareState = RareState {
     phase: 0.0,
     leads: None,
     led_by: None,
+    layer: None,
     overlay: None,
 };
 

@@ -77,6 +77,7 @@ impl AnimationController {
     /// Brings leads, blend spaces, anchors and what comes next up to date at the present moment. Where nothing has changed, it
     /// changes nothing.
     pub(super) fn settle(&mut self, step: &mut Step) {
+        self.end_lost_states(step);
         let now = self.clock.now;
         self.settle_leads();
         for at in 0..self.tracks.len() {

@@ -15,7 +15,7 @@ pub(crate) use view::StateView;
 
 use super::{AnimationController, TrackId, clock::Nanos};
 use crate::{
-    model::{MachineLayer, MachineState, StateLayers, StateMachine},
+    model::{MachineLayer, MachineState, Opening, StateLayers, StateMachine},
     spelling::meant,
 };
 use run::{Enter, StateRun};
@@ -81,6 +81,15 @@ pub enum StatesError {
         /// The states that the game may go to from the present one.
         ways: Vec<String>,
     },
+    /// The present state has ended, or plays nothing, and the callback key that opens its exit is not to come any more.
+    Closed {
+        /// The present state.
+        from: String,
+        /// The other one.
+        to: String,
+        /// The name of the key.
+        key: String,
+    },
     /// No state has a speed of this name. Beside it, one that was probably meant.
     UnknownSpeed(String, Option<String>),
     /// The speed isn't a finite number.
@@ -100,10 +109,12 @@ impl AnimationController {
     /// [from](crate::model::State::from) itself, as those from any state can; otherwise, the character
     /// [stays](Go::Stays).
     ///
-    /// What [`play`](Self::play) and the like start takes the place of the state's clip, until the next state is entered.
+    /// What [`play`](Self::play) and the like start takes the place of the state's clip, until the next state is entered: the
+    /// state ends where that ends. A state whose clip is missing, or was removed, ends at once.
     ///
     /// # Errors
-    /// If there is no such state or layer, no way to the state, or if the layer follows another. Then nothing changes.
+    /// If there is no such state or layer, no way to the state or none that can still open, or if the layer follows another. Then
+    /// nothing changes.
     pub fn go(&mut self, state: impl StateName) -> Result<Go, StatesError> {
         self.go_by_name(state.layer(), state.state())
     }
@@ -250,12 +261,9 @@ impl AnimationController {
         }
         let (speeds, asked) = (old.speeds_in(states), old.asked_in(states));
         // What layers that are gone play fades out.
-        for (layer, run) in old.layers.layers().iter().zip(&old.runs) {
-            if let Some(track) = run.track
-                && layer.mask.is_some()
-                && states.index_of(&layer.name).is_none()
-            {
-                self.fade_out_track(track, Duration::from_millis(200));
+        for layer in old.layers.layers() {
+            if layer.mask.is_some() && states.index_of(&layer.name).is_none() {
+                self.fade_out_layer(&layer.name, Duration::from_millis(200));
             }
         }
         self.extras.states = Some(Box::new(StateRuns {
@@ -284,6 +292,15 @@ impl AnimationController {
         let (machine, run) = (&layers.layers()[at].machine, &mut runs[at]);
         let Some((answer, enter)) = run.go(machine, to, now) else {
             let from = &machine.states()[run.state];
+            if let Opening::Key(key) = &from.exit
+                && run.next(machine, to).is_some()
+            {
+                return Err(StatesError::Closed {
+                    from: from.name.to_string(),
+                    to: state.to_owned(),
+                    key: key.to_string(),
+                });
+            }
             let ways = from.ways.iter().map(|way| &machine.states()[way.to].name);
             return Err(StatesError::NoWay {
                 from: from.name.to_string(),
@@ -429,6 +446,10 @@ impl fmt::Display for StatesError {
                     write!(f, "from there, the game may go to {}", ways.join(", "))
                 }
             }
+            Self::Closed { from, to, key } => write!(
+                f,
+                "state `{from}` can't be left for `{to}`: its exit opens at the key `{key}`, which is over; let something follow by `then`, or write `exit: End`"
+            ),
             Self::UnknownSpeed(name, nearest) => {
                 write!(f, "no state has the speed `{name}`")?;
                 match nearest {

@@ -44,7 +44,8 @@ pub struct AnimationTrack {
     pub paused: bool,
     /// The group it is blended in.
     pub priority: TrackPriority,
-    /// The way in which it joins its group; `None` is additive for additive clips and [`BlendMode::Blend`] for all others.
+    /// The way in which it joins its group; `None` is additive for additive clips and [`BlendMode::Blend`] for all others, or on a
+    /// layer of states, [`BlendMode::Override`].
     pub blend: Option<BlendMode>,
     /// Name of the mask that selects the joints it moves; `None` selects all.
     pub mask: Option<AnimationName>,
@@ -399,6 +400,24 @@ impl AnimationTrack {
     #[inline]
     pub(super) fn own_speed(&self) -> f64 {
         finite(self.speed)
+    }
+
+    /// The way in which a clip of the track joins its group.
+    #[inline]
+    pub(super) fn mode(&self, additive: bool) -> BlendMode {
+        self.blend.unwrap_or_else(|| match additive {
+            true => BlendMode::Additive,
+            false if self.rare.layer.is_some() => BlendMode::Override,
+            false => BlendMode::Blend,
+        })
+    }
+
+    /// Returns `true` if the track plays a state of a layer, or the one before it, which fades out.
+    pub(super) fn is_on_layer(&self, name: &str) -> bool {
+        self.rare
+            .layer
+            .as_ref()
+            .is_some_and(|layer| **layer == *name)
     }
 
     /// Returns `true` if the track belongs to the pose that switches change: one of `play`, blended with low priority.

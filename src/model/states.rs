@@ -199,11 +199,13 @@ pub enum Exit {
     #[default]
     Anytime,
     /// From a callback key of this name on, to the end of the loop; or inside it, if the key is a range. What
-    /// [follows](State::then) may begin then, too, if the game wants to go there, or further by way of it.
+    /// [follows](State::then) may begin then, too, if the game wants to go there, or further by way of it. Where the game plays
+    /// something else in the state, the exit opens at the end of that, too.
     Key(String),
     /// At the end of the clip; if it loops, at the end of the present loop.
     End,
-    /// Never, not even to states from [any](Origins::Any) other: for a death.
+    /// Never, not even to states from [any](Origins::Any) other or from this one: for a death. Only what
+    /// [follows](State::then) does so, by itself.
     Never,
 }
 

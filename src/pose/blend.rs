@@ -29,6 +29,13 @@ pub(super) enum Kind {
     DifferenceToRest,
 }
 
+impl Kind {
+    /// Returns `true` if it adds differences, whatever the pose is.
+    pub(super) fn adds(self) -> bool {
+        matches!(self, Self::Difference | Self::DifferenceToRest)
+    }
+}
+
 impl<R: Row> Active<'_, R> {
     /// The layer's weight for each joint of a row.
     #[inline(always)]
@@ -84,11 +91,11 @@ impl<R: Row> Active<'_, R> {
 /// The base's number as a set.
 pub(super) const BASE: u32 = u32::MAX;
 
-/// Splits layers into sets; a layer with the number 0 is a set of its own.
+/// Splits layers into sets; a layer with the number 0 is a set of its own, and so is one that adds differences.
 pub(super) fn sets<'l, 'a, R: Row>(
     layers: &'l [Active<'a, R>],
 ) -> impl Iterator<Item = &'l [Active<'a, R>]> {
-    layers.chunk_by(|a, b| a.set != 0 && a.set == b.set)
+    layers.chunk_by(|a, b| a.set != 0 && a.set == b.set && !a.kind.adds() && !b.kind.adds())
 }
 
 /// The sum of layers' weights for each joint of a row.

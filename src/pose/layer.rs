@@ -21,7 +21,7 @@ pub struct ClipLayer<'a> {
     /// At a joint that only some of their clips move, the rest pose stands in for the other clips
     /// of a set of blended layers, and the pose below for those of overriding ones. So a layer
     /// whose weight goes to 0 takes its pose along bit by bit. Layers of the [base](Self::base) act
-    /// as one, whatever their number.
+    /// as one, whatever their number. Additive layers of a set are added after the others.
     pub set: u32,
     /// Weight per joint; `None` is 1 everywhere. The layer does not reach joints missing from the mask.
     pub mask: Option<&'a Mask>,

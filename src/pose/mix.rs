@@ -292,10 +292,13 @@ impl<'a, R: Row> MixRows<'_, 'a, R> {
             };
             // `clamp_weight` maps NaN to 0, which `f32::clamp` would pass on.
             let weight = clamp_weight(layer.weight / most) * most;
-            // Differences add up whatever their neighbors are, so they form no sets.
-            let set = if kind == Kind::Override { layer.set } else { 0 };
-            prepare_layer(index, layer, rows, weight, kind, set, active);
+            prepare_layer(index, layer, rows, weight, kind, layer.set, active);
         }
+        // In a set, differences are added to what the others show together.
+        let overlays = &mut active[groups[1].end..];
+        overlays
+            .chunk_by_mut(|a, b| a.set != 0 && a.set == b.set)
+            .for_each(|set| set.sort_unstable_by_key(|layer| (layer.kind.adds(), layer.index)));
         groups
     }
 

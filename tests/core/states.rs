@@ -1,9 +1,11 @@
 //! States, through the controller: what `go` answers, and what is entered when.
 
+mod endings;
 mod layers;
 mod mistakes;
 mod model;
 mod programs;
+mod transitions;
 
 use crate::messages::{assert_message, assert_messages};
 use bevy_marionette::{

@@ -60,6 +60,8 @@ pub(super) enum Set {
     Base,
     /// The clips of a track's blend space.
     Space(usize),
+    /// The clips on a layer of states, the first of which is on this track.
+    Layer(usize),
 }
 
 /// A value that changes between two happenings: a polynomial of the seconds since the first of them, in ascending powers.

@@ -28,8 +28,8 @@ impl AnimationController {
         let weight = ramp.map_or(Value::steady(track.share().into()), |ramp| {
             Value::on_ramp(&ramp, self.clock.now)
         });
-        let group = match (track.blend, track.priority) {
-            (Some(BlendMode::Override), _) => Group::Over,
+        let group = match (track.mode(false), track.priority) {
+            (BlendMode::Override, _) => Group::Over,
             (_, TrackPriority::Low) => Group::Low,
             (_, TrackPriority::High) => Group::High,
         };
@@ -60,7 +60,7 @@ impl AnimationController {
         let set = if is_base(track, index, clips) {
             Set::Base
         } else {
-            Set::Alone
+            self.layer_set(at).unwrap_or(Set::Alone)
         };
         let reaches = takes_part(track, index, clips);
         if reaches || set == Set::Base {
@@ -101,7 +101,7 @@ impl AnimationController {
             let set = if is_base(track, member.clip, clips) {
                 Set::Base
             } else {
-                Set::Space(at)
+                self.layer_set(at).unwrap_or(Set::Space(at))
             };
             let path = reaches.then(|| clips.root_path(member.clip)).flatten();
             all.push(Mover {
@@ -115,6 +115,16 @@ impl AnimationController {
                 ..part.mover(at)
             });
         }
+    }
+}
+
+impl AnimationController {
+    /// The set of a track that is on a layer of states.
+    fn layer_set(&self, at: usize) -> Option<Set> {
+        let layer = self.tracks[at].rare.layer.as_ref()?;
+        let is_other = |track: &AnimationTrack| track.rare.layer.as_ref() != Some(layer);
+        let before = self.tracks[..at].iter().rposition(is_other);
+        Some(Set::Layer(before.map_or(0, |before| before + 1)))
     }
 }
 

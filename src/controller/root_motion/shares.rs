@@ -53,14 +53,23 @@ pub(super) fn share(movers: &mut [Mover], blend: &Value, seconds: f64) -> [f64; 
 fn override_below(movers: &mut [Mover]) {
     let mut at = 0;
     while at < movers.len() {
-        let (begin, Mover { track, group, .. }) = (at, movers[at]);
-        // The clips of a blend space are next to each other, and override together.
+        let (
+            begin,
+            Mover {
+                track, group, set, ..
+            },
+        ) = (at, movers[at]);
+        // The clips of a blend space or a layer of states are next to each other, and override together.
+        let is_layer = matches!(set, Set::Layer(_));
         at += movers[at..]
             .iter()
-            .take_while(|mover| mover.track == track)
+            .take_while(|mover| mover.track == track || (is_layer && mover.set == set))
             .count();
         if group == Group::Over {
-            let total: f64 = movers[begin..at].iter().map(|mover| mover.share).sum();
+            let ours = &mut movers[begin..at];
+            let total: f64 = ours.iter().map(|mover| mover.share).sum();
+            let most = total.max(1.0);
+            ours.iter_mut().for_each(|mover| mover.share /= most);
             for (other, mover) in movers.iter_mut().enumerate() {
                 if mover.group != Group::Over || other < begin {
                     mover.share *= (1.0 - total).max(0.0);

@@ -6,15 +6,16 @@ use super::{
 };
 use crate::{
     controller::{
-        AnimationController, AnimationName, AnimationTrack, BlendMode, Clips, Extras, KeyRef,
-        PlaybackEvent, TrackId, Transition, TransitionCurve,
+        AnimationController, AnimationName, AnimationTrack, Clips, Extras, KeyRef, PlaybackEvent,
+        TrackId, Transition, TransitionCurve,
+        fade::FAINT,
         playback_state::Pending,
         step::{Crossing, Passed, Step, What},
         transition::Kind,
     },
     model::{Entry, MachineLayer, Opening, TransitionKind},
 };
-use std::{mem, sync::Arc};
+use std::{mem, sync::Arc, time::Duration};
 
 impl AnimationController {
     /// Notes what a track passes, if it plays a state. What follows is played when the track has passed all that is at its
@@ -87,7 +88,9 @@ impl AnimationController {
         states.is_some_and(|states| {
             let state = states.state_of(self.tracks[at].id);
             state.is_some_and(|(layer, state)| {
-                let exits = states.runs[layer].destination.is_some() && state.exit == Opening::End;
+                let run = &states.runs[layer];
+                let is_exit = run.replaced || state.exit == Opening::End;
+                let exits = run.destination.is_some() && is_exit;
                 state.then.is_some() || state.plays.len() > 1 || exits
             })
         })
@@ -144,10 +147,15 @@ impl AnimationController {
         self.change();
     }
 
-    /// Returns `true` if states are yet to be reported or played.
+    /// Returns `true` if states are yet to be reported, played, or ended.
     pub(in crate::controller) fn has_news_of_states(&self) -> bool {
         let states = self.extras.states.as_ref();
-        states.is_some_and(|states| !states.asked.is_empty() || !states.due.is_empty())
+        states.is_some_and(|states| {
+            let is_lost = |layer| self.is_lost(layer);
+            !states.asked.is_empty()
+                || !states.due.is_empty()
+                || (0..states.runs.len()).any(is_lost)
+        })
     }
 
     /// Reports the states that the game has entered since the last advance.
@@ -188,17 +196,13 @@ impl AnimationController {
             return;
         };
         let (speed, entry) = (states.speed_of(layer), enter.entry);
-        let track = match machine.mask.clone() {
-            None => self.play_on_body(enter, speed, step.as_deref_mut()),
-            Some(mask) => {
-                let old = states.runs.get(layer).and_then(|run| run.track);
-                self.play_on_layer(mask, old, enter, speed, step.as_deref_mut())
-            }
-        };
-        let Some(states) = self.extras.states_mut() else {
+        match machine.mask {
+            None => self.play_on_body(layer, enter, speed, step.as_deref_mut()),
+            Some(_) => _ = self.play_on_layer(layer, enter, speed, step.as_deref_mut()),
+        }
+        let Some(states) = self.extras.states.as_deref() else {
             return;
         };
-        states.runs[layer].track = track;
         let layers = states.layers.clone();
         for (at, other) in layers.layers().iter().enumerate() {
             if other.sync == Some(layer) {
@@ -221,8 +225,7 @@ impl AnimationController {
         let (lead, old) = (&states.runs[leader], states.runs[layer].track);
         let (choice, led_by) = (lead.choice(), lead.track);
         states.runs[layer] = StateRun::following(lead, old);
-        let MachineLayer { mask, machine, .. } = &states.layers.layers()[layer];
-        let Some(mask) = mask.clone() else { return };
+        let machine = &states.layers.layers()[layer].machine;
         let plays = (machine.states().get(states.runs[layer].state)).map(|state| &state.plays);
         let plays = plays.filter(|plays| !plays.is_empty());
         let enter = Enter {
@@ -230,29 +233,34 @@ impl AnimationController {
             entry: Entry { at: 0.0, ..entry },
             change: None,
         };
-        let track = self.play_on_layer(mask, old, enter, 1.0, step);
+        let track = self.play_on_layer(layer, enter, 1.0, step);
         if let Some(led_by) = led_by
             && let Some(track) = track.and_then(|track| self.track_mut(track))
         {
             track.rare.led_by = Some(led_by);
         }
+    }
+
+    /// Notes what a layer's present state plays.
+    fn set_track_of_state(&mut self, layer: usize, track: Option<TrackId>) {
         if let Some(states) = self.extras.states_mut() {
             states.runs[layer].track = track;
         }
     }
 
-    fn play_on_body(
-        &mut self,
-        enter: Enter,
-        speed: f64,
-        step: Option<&mut Step>,
-    ) -> Option<TrackId> {
+    fn play_on_body(&mut self, layer: usize, enter: Enter, speed: f64, step: Option<&mut Step>) {
         let Entry { duration, at, .. } = enter.entry;
         self.leave_queue();
         let Some(clip) = enter.plays else {
             self.fade_out(duration);
-            return None;
+            return self.set_track_of_state(layer, None);
         };
+        // Where a state shows the rest pose, there is something to fade from.
+        let from_rest = self.extras.states.as_ref().is_some_and(|states| {
+            let state = |at: usize| states.layers.layers()[layer].machine.states().get(at);
+            let left = enter.change.and_then(|(from, _)| state(from?));
+            left.is_some_and(|left| left.plays.is_empty())
+        });
         let transition = enter.entry.transition();
         let before = self.drop_superseded(transition.is_cut());
         let from = self.current_id().or(before);
@@ -266,42 +274,45 @@ impl AnimationController {
             }
         }
         self.extras.playback.current = Some(id);
+        self.set_track_of_state(layer, Some(id));
         let pending = Pending {
             track: id,
             from,
             new: true,
+            from_rest,
             transition,
         };
         match step {
             Some(step) => {
-                self.prepare(self.tracks.len() - 1, step);
+                if let Some(at) = self.index_of(id) {
+                    self.prepare(at, step);
+                }
                 self.await_clip(pending);
                 self.begin_pending(step);
             }
             None => self.await_clip(pending),
         }
-        Some(id)
     }
 
-    /// Plays over the track of the state before. That one stays until the new one is faded in, so that nothing from below
-    /// shows through.
+    /// Fades from what plays on a layer to what a state plays. All that fades is next to each other, and blended as a set, so that
+    /// as much of what is below shows through as all of them together leave.
     fn play_on_layer(
         &mut self,
-        mask: Arc<str>,
-        old: Option<TrackId>,
+        layer: usize,
         enter: Enter,
         speed: f64,
         step: Option<&mut Step>,
     ) -> Option<TrackId> {
         let Entry { duration, at, .. } = enter.entry;
+        let MachineLayer { name, mask, .. } =
+            self.extras.states.as_ref()?.layers.layers().get(layer)?;
+        let (name, mask) = (AnimationName::new(name.clone()), mask.clone()?);
+        self.fade_out_layer(&name, duration);
         let Some(clip) = enter.plays else {
-            if let Some(old) = old {
-                self.fade_out_track(old, duration);
-            }
+            self.set_track_of_state(layer, None);
             return None;
         };
         let mut track = AnimationTrack::new(clip)
-            .blend(BlendMode::Override)
             .mask(mask)
             .weight(if duration.is_zero() { 1.0 } else { 0.0 })
             .speed(speed);
@@ -310,17 +321,123 @@ impl AnimationController {
             track.seek(at);
         }
         let id = self.add_track(track);
+        let at = self.put_on_layer(Some(name));
         if !duration.is_zero() {
             self.fade_weight(id, 1.0, duration, TransitionCurve::Linear);
         }
-        let until = self.clock.now.plus(duration.into());
-        if let Some(old) = old.and_then(|old| self.track_mut(old)) {
-            old.leaves_at = Some(until);
-        }
+        self.set_track_of_state(layer, Some(id));
         if let Some(step) = step {
-            self.prepare(self.tracks.len() - 1, step);
+            self.prepare(at, step);
         }
         Some(id)
+    }
+
+    /// Puts the track that was added last on a layer, or on the body: next to the others there, or below the layers after it.
+    /// Returns its index.
+    pub(in crate::controller) fn put_on_layer(&mut self, layer: Option<AnimationName>) -> usize {
+        let Some((track, others)) = self.tracks.split_last_mut() else {
+            return 0;
+        };
+        let is_beside = |track: &AnimationTrack| layer.is_some() && track.rare.layer == layer;
+        let is_above = |track: &AnimationTrack| track.rare.layer > layer;
+        let at = match others.iter().rposition(is_beside) {
+            Some(last) => last + 1,
+            None => others.iter().position(is_above).unwrap_or(others.len()),
+        };
+        if layer.is_some() {
+            track.rare.layer = layer;
+        }
+        self.tracks[at..].rotate_right(1);
+        at
+    }
+
+    /// Fades out all that plays on a layer.
+    pub(super) fn fade_out_layer(&mut self, name: &str, duration: Duration) {
+        // The weights to start from are those of this moment.
+        self.write_running_values();
+        let is_seen = |track: &AnimationTrack| track.begun() || track.share() > FAINT;
+        self.remove_tracks(|track| {
+            track.is_on_layer(name) && (duration.is_zero() || !is_seen(track))
+        });
+        for at in 0..self.tracks.len() {
+            if self.tracks[at].is_on_layer(name) {
+                let id = self.tracks[at].id;
+                self.fade_out_from_now(id, duration, TransitionCurve::Linear);
+            }
+        }
+        self.thin_out(|track| track.is_on_layer(name));
+    }
+
+    /// Notes that a clip has become current, maybe in place of that of the body's state.
+    pub(in crate::controller) fn replace_clip_of_state(&mut self, id: TrackId) {
+        if self.extras.playback.current != Some(id) {
+            return;
+        }
+        let Some(StateRuns {
+            layers, runs, due, ..
+        }) = self.extras.states_mut()
+        else {
+            return;
+        };
+        let body = layers
+            .layers()
+            .iter()
+            .position(|layer| layer.mask.is_none());
+        let is_due = |layer: usize| due.iter().any(|(entering, _)| *entering == layer);
+        if let Some(body) = body.filter(|body| !is_due(*body))
+            && runs[body].track != Some(id)
+        {
+            let run = &mut runs[body];
+            (run.track, run.ended, run.replaced) = (Some(id), false, true);
+        }
+    }
+
+    /// Ends the states of which nothing plays: whose clip is missing, or was taken away.
+    pub(in crate::controller) fn end_lost_states(&mut self, step: &mut Step) {
+        let count = self
+            .extras
+            .states
+            .as_ref()
+            .map_or(0, |states| states.runs.len());
+        for layer in 0..count {
+            // Where all that follows is missing, too, each is tried once.
+            let mut most = None;
+            while self.is_lost(layer) {
+                let now = self.clock.now;
+                let Some(StateRuns { layers, runs, .. }) = self.extras.states_mut() else {
+                    return;
+                };
+                let (machine, run) = (&layers.layers()[layer].machine, &mut runs[layer]);
+                let clips = machine.states().iter().map(|state| state.plays.len());
+                let left = most.get_or_insert_with(|| clips.sum::<usize>());
+                if *left == 0 {
+                    (run.ended, run.replaced) = (true, true);
+                    break;
+                }
+                *left -= 1;
+                let enter = run.note_loss(machine, now);
+                let Some(enter) = enter else { break };
+                if let Some((from, to)) = enter.change {
+                    self.report_state(Entered { layer, from, to }, step);
+                }
+                self.play_state(layer, enter, Some(step));
+            }
+        }
+    }
+
+    /// Returns `true` if nothing plays of what the present state of a layer plays.
+    fn is_lost(&self, layer: usize) -> bool {
+        let Some(states) = self.extras.states.as_deref() else {
+            return false;
+        };
+        let (MachineLayer { machine, sync, .. }, run) =
+            (&states.layers.layers()[layer], &states.runs[layer]);
+        let state = machine.states().get(run.state);
+        let plays = state.is_some_and(|state| !state.plays.is_empty());
+        let is_due = states.due.iter().any(|(due, _)| *due == layer);
+        let track = run.track.and_then(|track| self.track(track));
+        let is_there = track.is_some_and(|track| track.run.index.get().is_some());
+        plays && sync.is_none() && !run.ended && !is_due && !is_there
     }
 }
 

@@ -22,6 +22,8 @@ pub(in crate::controller) struct StateRun {
     pub(super) opened: bool,
     /// `true` if the clip has come to its end and stays there.
     pub(super) ended: bool,
+    /// `true` if the state's own clip doesn't play: the game plays another one, or it is missing.
+    pub(super) replaced: bool,
     /// For each state that chooses, what it chose last, plus one.
     pub(super) choices: Vec<u8>,
     /// State of the generator of random choices.
@@ -71,6 +73,7 @@ impl StateRun {
             back: machine.start(),
             opened: false,
             ended: false,
+            replaced: false,
             choices: Vec::new(),
             seed,
             track: None,
@@ -126,12 +129,39 @@ impl StateRun {
         Some((answer, entered))
     }
 
-    /// Returns `true` if there is a way to a state. What was interrupted may be on it.
+    /// Returns `true` if there is a way to a state that is open, or may still open.
     pub(super) fn can_go(&self, machine: &StateMachine, to: usize) -> bool {
-        let leads = |from: usize| machine.step(from, to).is_some();
-        to == self.state
-            || leads(self.state)
-            || (self.goes_back(machine) && (to == self.back || leads(self.back)))
+        let Some(next) = self.next(machine, to) else {
+            return to == self.state;
+        };
+        !self.is_closed(machine) || self.open_way(machine, next, false).is_some()
+    }
+
+    /// Returns the first state on the way to another. What was interrupted may be on it.
+    pub(super) fn next(&self, machine: &StateMachine, to: usize) -> Option<usize> {
+        let then = machine.states().get(self.state)?.then;
+        if to == self.back && then == Some(Successor::Back) {
+            return Some(to);
+        }
+        machine.step(self.state, to).or_else(|| {
+            let leads = to == self.back || machine.step(self.back, to).is_some();
+            let follows = match then? {
+                Successor::State(next, _) => next,
+                Successor::Back => self.back,
+            };
+            (leads && self.goes_back(machine)).then_some(follows)
+        })
+    }
+
+    /// Returns `true` if the exit is closed for good: its key isn't to come any more, and nothing follows.
+    pub(super) fn is_closed(&self, machine: &StateMachine) -> bool {
+        let state = &machine.states()[self.state];
+        let is_over = self.ended || (state.plays.is_empty() && !self.replaced);
+        is_over
+            && state.then.is_none()
+            && matches!(state.exit, Opening::Key(_))
+            && !self.opened
+            && !self.replaced
     }
 
     /// Returns how a state is entered from the present one, if the game may do so right now. `at_end` says whether what plays
@@ -143,17 +173,23 @@ impl StateRun {
         at_end: bool,
     ) -> Option<Entry> {
         let state = machine.states().get(self.state)?;
+        let is_over = self.ended || at_end;
         let is_open = match &state.exit {
             Opening::Anytime => true,
-            Opening::Key(_) => self.opened,
-            Opening::End => self.ended || at_end,
+            // What plays in place of the state's clip may lack the key.
+            Opening::Key(_) => self.opened || (self.replaced && is_over),
+            Opening::End => is_over,
             Opening::Never => false,
         };
+        // What follows by itself may follow early where a key says so, and late where all that follows was missing.
+        let may_follow = self.opened || (self.replaced && is_over);
         let way = state.way_to(to);
         let way = way.filter(|way| way.interrupts || is_open);
-        // What follows by itself may follow early where a key says so.
         way.map(|way| way.entry).or(match state.then {
-            Some(Successor::State(then, entry)) if then == to && self.opened => Some(entry),
+            Some(Successor::State(then, entry)) if then == to && may_follow => Some(entry),
+            Some(Successor::Back) if self.back == to && may_follow => {
+                Some(machine.states()[to].entry)
+            }
             _ => None,
         })
     }
@@ -165,10 +201,8 @@ impl StateRun {
         // Every step comes nearer; a way is never longer than there are states.
         for _ in 0..machine.states().len() {
             let Some(to) = self.destination else { break };
-            let Some(next) = machine.step(self.state, to) else {
-                if !self.can_go(machine, to) {
-                    self.destination = None;
-                }
+            let Some(next) = self.next(machine, to) else {
+                self.destination = None;
                 break;
             };
             let Some(entry) = self.open_way(machine, next, at_end) else {
@@ -208,36 +242,45 @@ impl StateRun {
     ) -> Option<Enter> {
         self.opened &= stays;
         self.ended = stays;
+        let choose = machine.states()[self.state].choose;
+        self.after_end(machine, choose, now)
+    }
+
+    /// Notes that nothing plays, because the clip is missing or was taken away.
+    pub(super) fn note_loss(&mut self, machine: &StateMachine, now: Nanos) -> Option<Enter> {
+        (self.ended, self.replaced) = (true, true);
+        // In turns, all of the others are tried.
+        self.after_end(machine, Choice::Sequence, now)
+    }
+
+    /// Does what follows the end of what plays.
+    fn after_end(&mut self, machine: &StateMachine, choose: Choice, now: Nanos) -> Option<Enter> {
         if let Some(enter) = self.go_on(machine, now, true) {
             return Some(enter);
         }
         let from = self.state;
         let state = &machine.states()[from];
-        let enter = match state.then {
-            Some(Successor::State(to, entry)) => {
-                // An exit that didn't open in time was missed.
-                let is_on_way = |wish: &usize| {
-                    *wish == to || matches!(machine.step(from, *wish), Some(step) if step == to)
-                };
-                self.destination = self.destination.filter(is_on_way);
-                self.follow(machine, to, entry, now)
-            }
-            Some(Successor::Back) => {
-                let to = self.back;
-                let entry = machine.states()[to].entry;
-                self.follow(machine, to, entry, now)
-            }
+        let (to, entry) = match state.then {
+            Some(Successor::State(to, entry)) => (to, entry),
+            Some(Successor::Back) => (self.back, machine.states()[self.back].entry),
             // Another choice.
             None if state.plays.len() > 1 => {
-                (self.opened, self.ended) = (false, false);
+                (self.opened, self.ended, self.replaced) = (false, false, false);
                 let entry = Entry {
                     in_phase: false,
                     ..state.entry
                 };
-                return Some(self.play(machine, entry));
+                return Some(self.play(machine, entry, choose));
             }
-            None => return None,
+            None => {
+                self.destination = self.destination.filter(|_| !self.is_closed(machine));
+                return None;
+            }
         };
+        // An exit that didn't open in time was missed.
+        let is_on_way = |wish: &usize| *wish == to || self.next(machine, *wish) == Some(to);
+        self.destination = self.destination.filter(is_on_way);
+        let enter = self.follow(machine, to, entry, now);
         Some(self.left(from, enter))
     }
 
@@ -288,18 +331,18 @@ impl StateRun {
     fn enter(&mut self, machine: &StateMachine, to: usize, entry: Entry, now: Nanos) -> Enter {
         self.state = to;
         self.since = now;
-        (self.opened, self.ended) = (false, false);
-        self.play(machine, entry)
+        (self.opened, self.ended, self.replaced) = (false, false, false);
+        self.play(machine, entry, machine.states()[to].choose)
     }
 
     /// Returns the clip or blend space that the present state plays, chosen anew if there are several.
-    fn play(&mut self, machine: &StateMachine, entry: Entry) -> Enter {
+    fn play(&mut self, machine: &StateMachine, entry: Entry, choose: Choice) -> Enter {
         let state = &machine.states()[self.state];
         let plays = match state.plays.len() {
             0 | 1 => state.plays.first(),
             count => state
                 .plays
-                .get(self.choose(machine.states().len(), count, state.choose)),
+                .get(self.choose(machine.states().len(), count, choose)),
         };
         Enter {
             plays: plays.cloned(),

@@ -54,7 +54,8 @@ impl AnimationController {
                 continue;
             }
             let states = self.extras.states.as_ref();
-            let track = states.and_then(|states| states.runs.get(at)?.track);
+            let run = states.and_then(|states| states.runs.get(at));
+            let track = run.filter(|run| !run.replaced).and_then(|run| run.track);
             let whole = match mask {
                 None => self.extras.playback.speed,
                 Some(_) => 1.0,
@@ -73,6 +74,7 @@ impl AnimationController {
         };
         let current = self.extras.playback.current;
         let layer = current.and_then(|track| states.layer_of(track));
+        let layer = layer.filter(|layer| !states.runs[*layer].replaced);
         layer.map_or(1.0, |layer| states.speed_of(layer))
     }
 }

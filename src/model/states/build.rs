@@ -46,6 +46,7 @@ struct Builder<'s> {
     flat: Vec<Flat<'s>>,
     groups: Vec<Group<'s>>,
     errors: Vec<StateError>,
+    warnings: Vec<StateError>,
 }
 
 impl<'s> Builder<'s> {
@@ -224,7 +225,8 @@ impl<'s> Builder<'s> {
         }
         let groups = self.groups.iter();
         let groups = groups.map(|group| (group.name.as_str().into(), group.start));
-        Ok(StateMachine::of(states, start, groups.collect()))
+        let groups = groups.collect();
+        Ok(StateMachine::of(states, start, groups, self.warnings))
     }
 
     /// Adds the ways that lead to a state. What is `inside` it doesn't count among any others.
@@ -262,9 +264,17 @@ impl<'s> Builder<'s> {
                         entry: Entry::of(special.or(entering)),
                         interrupts: false,
                     };
-                    states[found.all]
-                        .iter_mut()
-                        .for_each(|from| from.add_way(way));
+                    let mut is_left = false;
+                    for from in &mut states[found.all] {
+                        if from.exit != Opening::Never {
+                            from.add_way(way);
+                            is_left = true;
+                        }
+                    }
+                    if !is_left {
+                        let problem = StateProblem::NeverLeft(origin.clone());
+                        self.warnings.push(StateError::new(name, problem));
+                    }
                 }
             }
         }

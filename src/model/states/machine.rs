@@ -116,16 +116,19 @@ impl StateMachine {
         states: Vec<MachineState>,
         start: usize,
         groups: Vec<(Arc<str>, usize)>,
+        warnings: Vec<StateError>,
     ) -> Self {
         let mut machine = Self {
             states,
             start,
             groups,
             steps: Vec::new(),
-            warnings: Vec::new(),
+            warnings,
         };
         machine.find_ways();
-        machine.warnings = machine.oddities();
+        let odd = machine.oddities();
+        machine.warnings.extend(odd);
+        machine.warnings.truncate(StateError::MOST);
         machine
     }
 

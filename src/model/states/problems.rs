@@ -75,6 +75,8 @@ pub enum StateProblem {
         /// A name that was probably meant.
         nearest: Option<String>,
     },
+    /// Its `from` names this state, whose exit never opens.
+    NeverLeft(String),
     /// It plays a clip or a blend space that the character doesn't have.
     UnknownClip {
         /// The name.
@@ -159,6 +161,7 @@ impl StateError {
         }
         path.extend(match &self.problem {
             StateProblem::UnknownState { field, name, .. } => vec![*field, name],
+            StateProblem::NeverLeft(name) => vec!["from", name],
             StateProblem::UnknownClip { name, .. } => vec!["plays", name],
             StateProblem::BeginsAfterEnd { .. } => vec!["at"],
             StateProblem::ExitNeverOpens { .. } => vec!["exit"],
@@ -190,6 +193,9 @@ impl StateError {
                 "add `then`, or name it in another state's `from`; if nothing should follow, write `exit: Never`"
                     .into(),
             ),
+            StateProblem::NeverLeft(name) => Some(format!(
+                "leave it out, or give `{name}` another `exit`; what follows a death by itself is its `then`"
+            )),
             StateProblem::NeverEnds => {
                 Some("leave out `then` and `exit: End`, or play a clip at a speed other than 0".into())
             }
@@ -269,6 +275,10 @@ impl fmt::Display for StateProblem {
             Self::UnknownState { field, name, .. } => {
                 write!(f, "`{field}` names `{name}`, but there is no such state")
             }
+            Self::NeverLeft(name) => write!(
+                f,
+                "`from` names `{name}`, which has `exit: Never`"
+            ),
             Self::UnknownClip { name, .. } => {
                 write!(f, "it plays `{name}`, but there is no such clip or blend space")
             }

@@ -9,7 +9,7 @@ use bevy_marionette::{
 };
 use std::{collections::BTreeMap, sync::Arc};
 
-fn layers(text: &str) -> BTreeMap<String, StateLayer> {
+pub fn layers(text: &str) -> BTreeMap<String, StateLayer> {
     let options =
         ron::Options::default().with_default_extension(ron::extensions::Extensions::IMPLICIT_SOME);
     options.from_str(text).unwrap()

@@ -90,6 +90,11 @@ fn each_mistake_is_found_at_its_place_with_the_name_that_was_meant() {
             r#""jump": (plays: "jump", from: ["ground"]"#,
             r#""jump": (plays: "jump""#,
         ),
+        // One that may be entered from one that the game never leaves.
+        (
+            r#""jump": (plays: "jump", from: ["ground"]"#,
+            r#""jump": (plays: "jump", exit: Never, from: ["ground", "jump"]"#,
+        ),
         // One that is never left.
         // A hit leads out of it only to lead back.
         (

@@ -23,6 +23,8 @@ pub struct Model<'s> {
     anchor: (u64, u64),
     /// How much of what plays has passed: its key and its end, in turns.
     seen: u64,
+    /// When the present state was entered.
+    pub since: u64,
     opened: bool,
     ended: bool,
     back: String,
@@ -41,6 +43,7 @@ impl<'s> Model<'s> {
             speeds: BTreeMap::new(),
             anchor: (0, 0),
             seen: 0,
+            since: 0,
             opened: false,
             ended: false,
             back: start.clone(),
@@ -54,7 +57,10 @@ impl<'s> Model<'s> {
         match &self.states[to].from {
             Origins::None => None,
             Origins::Any => (self.states[from].exit != Exit::Never).then_some(true),
-            Origins::These(these) => these.contains_key(from).then_some(false),
+            Origins::These(these) => {
+                let is_left = self.states[from].exit != Exit::Never;
+                (is_left && these.contains_key(from)).then_some(false)
+            }
         }
     }
 
@@ -65,15 +71,36 @@ impl<'s> Model<'s> {
         }
     }
 
-    /// The first state on the shortest way.
+    /// The first state on the way to another. Where the present one goes back to may be on it.
     fn next(&self, to: &str) -> Option<String> {
+        let then = self.states[&self.state].then.as_ref();
+        if then == Some(&Then::Back) && to == self.back {
+            return Some(to.to_owned());
+        }
+        if to == self.state && self.way(to, to).is_some() {
+            return Some(to.to_owned());
+        }
+        if let Some(next) = self.shortest(&self.state, to) {
+            return Some(next);
+        }
+        if !self.goes_back() || (to != self.back && self.shortest(&self.back, to).is_none()) {
+            return None;
+        }
+        match then? {
+            Then::Back => Some(self.back.clone()),
+            Then::State(next) => Some(next.clone()),
+        }
+    }
+
+    /// The first state on the shortest way from one to another.
+    fn shortest(&self, from: &str, to: &str) -> Option<String> {
         let mut first: BTreeMap<&str, &str> = BTreeMap::new();
-        let mut queue: VecDeque<&str> = [self.state.as_str()].into();
+        let mut queue: VecDeque<&str> = [from].into();
         while let Some(at) = queue.pop_front() {
             let ways = self.states.keys().filter(|to| self.way(at, to).is_some());
             for next in ways.map(String::as_str).chain(self.then(at)) {
-                if next != self.state && !first.contains_key(next) {
-                    let step = if at == self.state { next } else { first[at] };
+                if next != from && !first.contains_key(next) {
+                    let step = if at == from { next } else { first[at] };
                     first.insert(next, step);
                     queue.push_back(next);
                 }
@@ -84,16 +111,12 @@ impl<'s> Model<'s> {
 
     /// Wishes to be in a state at a moment. Returns `None` if there is no way, and otherwise whether it is there already.
     pub fn go(&mut self, to: &str, now: u64) -> Option<bool> {
-        if to == self.state {
+        if to == self.state && self.way(to, to).is_none() {
             self.destination = None;
-            if self.way(to, to).is_some() {
-                // Entered again, if it may be left.
-                self.destination = Some(to.to_owned());
-                self.go_on(now, false);
-            }
-            return Some(self.destination.is_none());
+            return Some(true);
         }
-        if !self.leads(to) {
+        let next = self.next(to)?;
+        if self.is_closed() && self.way(&self.state, &next) != Some(true) {
             return None;
         }
         self.destination = Some(to.to_owned());
@@ -101,12 +124,11 @@ impl<'s> Model<'s> {
         Some(self.destination.is_none())
     }
 
-    /// Whether there is a way, maybe by going back.
-    fn leads(&self, to: &str) -> bool {
-        let mut there = self.clone();
-        there.state = self.back.clone();
-        let by_going_back = || to == self.back || there.next(to).is_some();
-        self.next(to).is_some() || (self.goes_back() && by_going_back())
+    /// Whether the exit was missed for good.
+    fn is_closed(&self) -> bool {
+        let Self { ended, opened, .. } = self;
+        let state = &self.states[&self.state];
+        matches!(state.exit, Exit::Key(_)) && state.then.is_none() && *ended && !opened
     }
 
     fn is_open(&self, at_end: bool) -> bool {
@@ -122,22 +144,14 @@ impl<'s> Model<'s> {
     fn go_on(&mut self, now: u64, mut at_end: bool) -> bool {
         let mut moved = false;
         while let Some(to) = self.destination.clone() {
-            let is_again = to == self.state && self.way(&to, &to).is_some();
-            let next = if is_again {
-                Some(to.clone())
-            } else {
-                self.next(&to)
-            };
-            let Some(next) = next else {
-                if to != self.state && !self.leads(&to) {
-                    self.destination = None;
-                }
+            let Some(next) = self.next(&to) else {
+                self.destination = None;
                 break;
             };
             match self.way(&self.state, &next) {
                 Some(true) => {}
                 Some(false) if self.is_open(at_end) => {}
-                _ if self.opened && self.then(&self.state) == Some(&next) => {}
+                _ if self.opened && self.follows().as_ref() == Some(&next) => {}
                 _ => break,
             }
             if !self.goes_back() {
@@ -155,6 +169,14 @@ impl<'s> Model<'s> {
         moved
     }
 
+    /// What follows the present state by itself.
+    fn follows(&self) -> Option<String> {
+        match self.states[&self.state].then.as_ref()? {
+            Then::State(to) => Some(to.clone()),
+            Then::Back => Some(self.back.clone()),
+        }
+    }
+
     /// Whether the present state, or what follows it by itself, ends by going back.
     fn goes_back(&self) -> bool {
         let mut at = self.state.as_str();
@@ -170,7 +192,7 @@ impl<'s> Model<'s> {
 
     fn put(&mut self, state: &str, now: u64) {
         self.state = state.to_owned();
-        (self.anchor, self.seen) = ((now, 0), 0);
+        (self.anchor, self.seen, self.since) = ((now, 0), 0, now);
         (self.opened, self.ended) = (false, false);
     }
 
@@ -236,20 +258,18 @@ impl<'s> Model<'s> {
             if self.go_on(now, true) {
                 continue;
             }
-            let next = match &self.states[&self.state].then {
-                Some(Then::State(to)) => {
-                    if let Some(wish) = self.destination.clone() {
-                        let is_on_way = wish == *to
-                            || (wish != self.state && self.next(&wish).as_ref() == Some(to));
-                        if !is_on_way {
-                            self.destination = None;
-                        }
-                    }
-                    to.clone()
+            let Some(next) = self.follows() else {
+                if self.is_closed() {
+                    self.destination = None;
                 }
-                Some(Then::Back) => self.back.clone(),
-                None => continue,
+                continue;
             };
+            if let Some(wish) = self.destination.clone()
+                && wish != next
+                && self.next(&wish).as_ref() != Some(&next)
+            {
+                self.destination = None;
+            }
             if self.destination.as_ref() == Some(&next) {
                 self.destination = None;
             }

@@ -24,7 +24,7 @@ fn secs(nanos: u64) -> f64 {
     nanos as f64 / 1e9
 }
 
-fn random_clips(random: &mut Rng) -> BTreeMap<String, Clip> {
+pub fn random_clips(random: &mut Rng) -> BTreeMap<String, Clip> {
     let mut clip = |at: usize| {
         let length = random.u64(4..40) * UNIT;
         let key = random.bool().then(|| random.u64(1..length / UNIT) * UNIT);
@@ -34,7 +34,7 @@ fn random_clips(random: &mut Rng) -> BTreeMap<String, Clip> {
     (0..5).map(&mut clip).collect()
 }
 
-fn random_states(random: &mut Rng) -> BTreeMap<String, State> {
+pub fn random_states(random: &mut Rng) -> BTreeMap<String, State> {
     let count = random.usize(2..8);
     let names: Vec<String> = (0..count).map(|at| format!("s{at}")).collect();
     let start = random.usize(..count);
@@ -144,7 +144,7 @@ fn check_layers(
     }
 }
 
-fn timings(clips: &BTreeMap<String, Clip>) -> Vec<ClipTiming> {
+pub fn timings(clips: &BTreeMap<String, Clip>) -> Vec<ClipTiming> {
     let timing = |(name, clip): (&String, &Clip)| {
         let mut timing = ClipTiming::new(name.as_str(), secs(clip.length));
         if !clip.loops {
@@ -169,6 +169,8 @@ fn play(seed: u64) -> usize {
     let mut model = Model::new(&states, &clips);
     let mut whole = AnimationController::default();
     whole.set_states(&machines, seed);
+    // Long advances report all.
+    whole.callback_limit = usize::MAX;
     let (mut frames, mut cuts) = (whole.clone(), whole.clone());
     let mut entered: [Vec<(u64, String)>; 3] = Default::default();
     let (mut now, mut log) = (0, Vec::new());
@@ -186,7 +188,10 @@ fn play(seed: u64) -> usize {
             }
         }
         if random.bool() {
-            let (name, speed) = (["pace", "rate"][random.usize(..2)], random.u64(..3));
+            let (name, speed) = (
+                ["pace", "rate"][random.usize(..2)],
+                [0, 1, 2, 4][random.usize(..4)],
+            );
             log.push(format!("{now}: {name} {speed}"));
             let is_known = machines.speeds().any(|known| known == name);
             for controller in [&mut whole, &mut frames, &mut cuts] {
@@ -197,7 +202,9 @@ fn play(seed: u64) -> usize {
                 model.set_speed(name, speed, now);
             }
         }
-        let span = random.u64(1..60) * UNIT;
+        // Now and then a long one, but of fewer changes than one advance makes.
+        let most = if random.u8(..16) == 0 { 1_000 } else { 60 };
+        let span = random.u64(1..most) * UNIT;
         model.advance(now + span);
         let mut steps = Rng::with_seed(random.u64(..));
         let mut cut =
@@ -230,6 +237,8 @@ fn play(seed: u64) -> usize {
                 about()
             );
             assert_eq!(entered[at], model.entered, "{}", about());
+            let seconds = controller.states().seconds();
+            assert_eq!(seconds, Some(secs(now - model.since)), "{}", about());
         }
         let tracks = |controller: &AnimationController| {
             let track = |track: &AnimationTrack| {
@@ -260,4 +269,102 @@ fn states_are_entered_as_in_a_plain_model_however_time_is_divided() {
     let entered: usize = (0..programs()).map(play).sum();
     // The programs do something.
     assert!(entered as u64 > programs() * 4, "{entered}");
+}
+
+/// Plays a program on the body and on layers with machines of their own, at once and in steps.
+fn play_on_layers(seed: u64) {
+    let mut random = Rng::with_seed(seed);
+    let clips = random_clips(&mut random);
+    let states = ["", "arms", "face"].map(|layer| (layer, random_states(&mut random)));
+    let over = states[1..].iter().map(|(layer, states)| {
+        let layer_of = StateLayer {
+            mask: (*layer).into(),
+            sync: None,
+            states: states.clone(),
+        };
+        ((*layer).to_owned(), layer_of)
+    });
+    let machines = Arc::new(StateLayers::new(&states[0].1, &over.collect()).unwrap());
+    let mut models =
+        (states.each_ref()).map(|(layer, states)| (*layer, Model::new(states, &clips)));
+    let mut whole = AnimationController::default();
+    whole.set_states(&machines, seed);
+    whole.callback_limit = usize::MAX;
+    let mut steps = whole.clone();
+    let (table, mut now, mut log) = (timings(&clips), 0, Vec::new());
+    let mut entered: [BTreeMap<String, Vec<(u64, String)>>; 2] = Default::default();
+    for _ in 0..random.usize(2..12) {
+        for _ in 0..random.usize(..4) {
+            let (layer, model) = &mut models[random.usize(..3)];
+            let to = format!("s{}", random.usize(..8));
+            let is_state = machines
+                .layers()
+                .iter()
+                .any(|machine| *machine.name == **layer && machine.machine.index_of(&to).is_some());
+            if !is_state {
+                continue;
+            }
+            let expected = model.go(&to, now);
+            log.push(format!("{now}: {layer}/{to} {expected:?}"));
+            for controller in [&mut whole, &mut steps] {
+                let answer = controller.go((*layer, &to));
+                let is_there = answer.as_ref().ok().map(|go| *go != Go::Waits);
+                assert_eq!(is_there, expected, "{seed}: {log:#?}");
+            }
+        }
+        let (name, speed) = (
+            ["pace", "rate"][random.usize(..2)],
+            [0, 1, 2, 4][random.usize(..4)],
+        );
+        if machines.speeds().any(|known| known == name) {
+            log.push(format!("{now}: {name} {speed}"));
+            for controller in [&mut whole, &mut steps] {
+                controller.set_state_speed(name, speed as f64).unwrap();
+            }
+            (models.iter_mut()).for_each(|(_, model)| model.set_speed(name, speed, now));
+        }
+        let most = if random.u8(..16) == 0 { 300 } else { 60 };
+        let span = random.u64(1..most) * UNIT;
+        let mut left = [span, span];
+        for (at, controller) in [&mut whole, &mut steps].into_iter().enumerate() {
+            let mut events = Vec::new();
+            while left[at] > 0 {
+                let step = [span, random.u64(1..80_000_000)][at].min(left[at]);
+                controller.advance(secs(step), &table, &mut events).unwrap();
+                left[at] -= step;
+            }
+            for event in events {
+                if let PlaybackEvent::StateEntered {
+                    layer, state, time, ..
+                } = event
+                {
+                    let layer = layer.map_or(String::new(), |layer| layer.to_string());
+                    let time = (time * 1e9).round() as u64;
+                    let entered = entered[at].entry(layer).or_default();
+                    entered.push((time, state.to_string()));
+                }
+            }
+        }
+        now += span;
+        for (layer, model) in &mut models {
+            model.advance(now);
+            for (at, controller) in [&whole, &steps].into_iter().enumerate() {
+                let about = || {
+                    format!("{seed}, {at}, `{layer}` until {now}: {states:#?} {clips:#?} {log:#?}")
+                };
+                assert_eq!(entered[at][*layer], model.entered, "{}", about());
+                let run = controller.states().layer(layer);
+                let destination = model.destination.as_ref().unwrap_or(&model.state);
+                assert_eq!(run.current(), Some(&*model.state), "{}", about());
+                assert_eq!(run.destination(), Some(&**destination), "{}", about());
+                assert_eq!(run.seconds(), Some(secs(now - model.since)), "{}", about());
+            }
+        }
+        assert!(whole.tracks().eq(steps.tracks()), "{seed}: {log:#?}");
+    }
+}
+
+#[test]
+fn layers_go_as_in_a_plain_model_however_time_is_divided() {
+    (0..programs()).for_each(play_on_layers);
 }
