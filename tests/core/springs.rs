@@ -1,6 +1,7 @@
 //! Springs: the same path at any frame rate, and what they do to a pose.
 
 mod capsules;
+mod rates;
 mod scout;
 
 use bevy_marionette::{

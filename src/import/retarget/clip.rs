@@ -121,16 +121,15 @@ fn times(clip: &SkeletalClip) -> (Vec<(f64, f64)>, bool) {
     if given < 2 || duration <= 0.0 {
         return (vec![(0.0, 0.0)], true);
     }
-    // Two frames at one time are a step, which even frames would smear.
-    let steps = (1..given).any(|frame| clip.frame_time(frame) == clip.frame_time(frame - 1));
     let parts = |length: f64| ((length / STEP).ceil() as usize).max(1);
     let is_long = duration / STEP > MOST_FRAMES as f64;
-    if !steps {
-        // Even frames stay where they are, with others between them.
-        let count = match clip.frame_times() {
-            None if is_long => given - 1,
-            None => (given - 1) * parts(duration / (given - 1) as f64),
-            Some(_) => parts(duration).clamp(given.min(MOST_FRAMES), MOST_FRAMES),
+    if clip.frame_times().is_none() {
+        // Frames stay where they are, with others between them.
+        let gaps = given - 1;
+        let count = if is_long {
+            gaps
+        } else {
+            gaps * parts(duration / gaps as f64)
         };
         let time = |frame: usize| {
             if frame == count {
@@ -146,6 +145,7 @@ fn times(clip: &SkeletalClip) -> (Vec<(f64, f64)>, bool) {
             true,
         );
     }
+    // Here, too: feet land and lift off at frames, and two frames at one time are a step.
     let mut out = vec![(0.0, clip.time_showing(0))];
     for frame in 1..given {
         let (from, to) = (clip.frame_time(frame - 1), clip.frame_time(frame));

@@ -6,7 +6,8 @@
 //! the clip runs on the spot. The sliding of the source's own feet is removed as well, unless legs
 //! are of the same proportions: then they move as the source's do. A flat foot that turns does so
 //! about the point that moves less in the source. Between two contacts, the foot passes smoothly
-//! from one correction to the next. The height above the ground is that of the source, in
+//! from one correction to the next, while the source's moves fast. Where that is slow and near the ground, the foot moves as
+//! it does, in proportion. The height above the ground is that of the source, in
 //! proportion, as long as the foot is near it.
 //!
 //! Legs are never stretched more than the source's, or nearly straight, because a knee snaps if
@@ -53,6 +54,8 @@ pub(super) struct Goals {
 
 /// Heights, in leg lengths, up to which a foot is at its height above the ground, and from which it follows the leg alone.
 const NEAR_GROUND: [f32; 2] = [0.1, 0.6];
+/// The same for a foot that moves over the ground as the source's does.
+const GLIDES: [f32; 2] = [0.05, 0.2];
 /// The largest stretch of a leg, and the largest distance by which the hips may be lowered, in
 /// lengths of a leg.
 const STRETCHED: f32 = 0.98;
@@ -158,12 +161,11 @@ impl<'a> Feet<'a> {
             .contacts
             .map(|contact| to.up.dot(ankle + rotation * contact));
         let own = contacts.into_iter().fold(f32::INFINITY, f32::min) - to.floor;
-        (ratio * height - own) * self.nearness(height)
+        (ratio * height - own) * self.nearness(height, NEAR_GROUND)
     }
 
     /// Returns the influence of the ground on a foot at a height above the source's ground, 0..=1.
-    fn nearness(&self, height: f32) -> f32 {
-        let [near, far] = NEAR_GROUND;
+    fn nearness(&self, height: f32, [near, far]: [f32; 2]) -> f32 {
         1.0 - smoothstep((height / self.map.from.size - near) / (far - near))
     }
 
@@ -219,12 +221,12 @@ impl<'a> Feet<'a> {
             // it was in the first.
             let mut shift = Vec3::ZERO;
             for at in run.clone().skip(1) {
-                shift += self.slide(leg, order[at - 1]);
+                shift += self.slide(leg, order[at - 1], self.map.lock);
                 out[order[at]] = shift;
             }
             if cyclic && run.len() == count {
                 // In contact all the time: the drift of one loop is spread over all of its frames.
-                let drift = shift + self.slide(leg, order[count - 1]);
+                let drift = shift + self.slide(leg, order[count - 1], self.map.lock);
                 run.clone()
                     .for_each(|at| out[order[at]] -= drift * (at as f32 / count as f32));
             }
@@ -232,11 +234,23 @@ impl<'a> Feet<'a> {
             let mean = run.clone().map(|at| out[order[at]]).sum::<Vec3>() / run.len() as f32;
             run.clone().for_each(|at| out[order[at]] -= mean);
         }
+        // Between two contacts, a foot moves as the source's does, in proportion, where it is near the ground. What it is off by
+        // at the next contact is made up for where the source's moves fast, so that no foot slides that hardly moves there.
         let fill = |out: &mut Vec<Vec3>, from: usize, to: usize, next: usize| {
-            let [a, b] = [from - 1, next].map(|at| out[order[at]]);
+            let (mut shift, mut gone) = (out[order[from - 1]], 0.0);
+            let mut shares = Vec::with_capacity(to + 1 - from);
+            for at in from..=to {
+                let frame = order[at - 1];
+                shift += self.glide(leg, frame);
+                gone += self.source_way(leg, frame);
+                shares.push(gone);
+                if at < to {
+                    out[order[at]] = shift;
+                }
+            }
+            let off = out[order[next]] - shift;
             for at in from..to {
-                let share = smoothstep((at + 1 - from) as f32 / (to + 1 - from) as f32);
-                out[order[at]] = a.lerp(b, share);
+                out[order[at]] += off * smoothstep(shares[at - from] / gone.max(1e-20));
             }
         };
         for pair in runs.windows(2) {
@@ -247,22 +261,35 @@ impl<'a> Feet<'a> {
             fill(&mut out, end, count, 0);
             out[frames - 1] = out[0];
         } else {
-            let [first, last] = [0, end - 1].map(|at| out[order[at]]);
-            out[..start].fill(first);
-            order[end..].iter().for_each(|&frame| out[frame] = last);
+            for frame in (0..start).rev() {
+                out[frame] = out[frame + 1] - self.glide(leg, frame);
+            }
+            for frame in start + end..count {
+                out[frame] = out[frame - 1] + self.glide(leg, frame - 1);
+            }
         }
         out
     }
 
+    /// Returns the distance by which a foot in the air must move from a frame to the next to go as far as the source's, as
+    /// long as it is near the ground.
+    fn glide(&self, leg: usize, frame: usize) -> Vec3 {
+        self.slide(leg, frame, 0.0) * self.nearness(self.height(leg, frame), GLIDES)
+    }
+
+    /// Returns the way of a foot of the source from a frame to the next.
+    fn source_way(&self, leg: usize, frame: usize) -> f32 {
+        let next = (frame + 1).min(self.times.len() - 1);
+        let [now, next] = [frame, next].map(|frame| self.legs[leg][frame].source);
+        let ways = [0, 1].map(|contact| next[contact].distance(now[contact]));
+        ways[0].min(ways[1])
+    }
+
     /// Returns the distance by which the point that a foot stands on would slip from a frame to the
-    /// next, over the ground.
-    fn slide(&self, leg: usize, frame: usize) -> Vec3 {
+    /// next, over the ground, if it should go the source's way, or by the share `lock` that of the ground.
+    fn slide(&self, leg: usize, frame: usize, lock: f32) -> Vec3 {
         let Retarget {
-            to,
-            from,
-            ratio,
-            lock,
-            ..
+            to, from, ratio, ..
         } = self.map;
         let [now, next] =
             [frame, frame + 1].map(|frame| self.legs[leg][frame.min(self.times.len() - 1)]);
@@ -284,7 +311,7 @@ impl<'a> Feet<'a> {
         let own =
             |frame: LegFrame| frame.ankle + frame.rotation * heel_offset.lerp(ball_offset, ball);
         let source = |frame: LegFrame| frame.source[0].lerp(frame.source[1], ball);
-        let way = (source(next) - source(now)).lerp(ground, *lock) * *ratio;
+        let way = (source(next) - source(now)).lerp(ground, lock) * *ratio;
         let slip = way - (own(next) - own(now));
         level(slip)
     }

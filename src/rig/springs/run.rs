@@ -63,12 +63,28 @@ pub struct SpringScratch {
     colliders: Vec<Placed>,
 }
 
-/// A time between the last frame and this one, on the parabolas through the last three frames.
+/// A time between the last frame and this one, on the cubic curves through the last four frames.
+#[derive(Clone, Copy, Debug)]
 struct Between {
-    /// The share of the way from the last frame to this one.
-    way: f32,
-    /// Seconds to continue at the velocity before.
-    on: f32,
+    /// Seconds since the last frame.
+    time: f32,
+    /// Factors of the second and third divided differences of the path.
+    bend: f32,
+    twist: f32,
+}
+
+/// The lengths of the last frames, by which paths through them are found.
+#[derive(Clone, Copy, Debug)]
+struct Pace {
+    seconds: f32,
+    /// Of the frame before.
+    before: f32,
+    per_second: f32,
+    /// 1 / the time over which the velocity changes, and the share of its change that counts.
+    per_bend: f32,
+    trust: f32,
+    /// The same for the change of the bend.
+    twist: f32,
 }
 
 impl Springs {
@@ -141,6 +157,8 @@ impl Springs {
             } else {
                 Vec3A::ZERO
             };
+            // A character begins with the frame in which it is first seen, so at any frame rate at the same time.
+            state.remainder = ((state.since() + dt) % STEP) as f32;
             self.settle(state, scratch, &air, velocity, scale);
         } else if dt > 0.0 {
             self.advance(state, scratch, &air, dt, scale);
@@ -231,24 +249,13 @@ impl Springs {
             colliders,
             ..
         } = scratch;
-        let before = if state.dt > 0.0 { state.dt } else { 0.0 };
-        let since = if (0.0..=STEP).contains(&state.remainder) {
-            state.remainder
-        } else {
-            0.0
-        };
-        // The velocity is a difference of poses, so it is inaccurate in a frame after a much shorter one.
-        let trust = if before > 0.0 {
-            dt.min(8.0 * before) / (dt + before)
-        } else {
-            0.0
-        };
-        let (seconds, trust) = (dt as f32, trust as f32);
+        let since = state.since();
+        let pace = Pace::new(dt, state.dt);
         // Steps are counted from the last one, so they come at the same times at any frame rate.
         let steps = ((since + dt) / STEP) as u32;
         for step in 1..=steps {
             let t = ((f64::from(step) * STEP - since) / dt).min(1.0) as f32;
-            let between = Between::new(t, seconds, trust);
+            let between = Between::new(t, &pace);
             let air = Air {
                 wind: state.wind + (air.wind - state.wind) * t,
                 ..*air
@@ -256,8 +263,8 @@ impl Springs {
             colliders.clear();
             for (end, [center, axis]) in ends.iter().zip(&state.colliders) {
                 let (center, axis) = (
-                    between.place(center, end.center),
-                    between.place(axis, end.axis),
+                    between.place(center, end.center, &pace),
+                    between.place(axis, end.axis, &pace),
                 );
                 colliders.push(Placed::new(center, axis, end.radius));
             }
@@ -269,8 +276,8 @@ impl Springs {
                 .enumerate()
             {
                 let (offset, bone) = (
-                    between.place(&point.offset, now.offset),
-                    between.place(&point.bone, now.bone),
+                    between.place(&point.offset, now.offset, &pace),
+                    between.place(&point.bone, now.bone, &pace),
                 );
                 let aim = joint.aim(offset, of_length(bone, now.length, bone), now, bent);
                 let bone = self.chains[usize::from(joint.chain)]
@@ -278,17 +285,16 @@ impl Springs {
                 bent[i] = Bent::new(&aim, bone);
             }
         }
-        state.remainder = (since + dt - f64::from(steps) * STEP).clamp(0.0, STEP);
-        state.dt = dt;
+        state.remainder = (since + dt - f64::from(steps) * STEP).clamp(0.0, STEP) as f32;
+        state.dt = [pace.seconds, pace.before];
         state.wind = air.wind;
-        let per_second = 1.0 / seconds.max(1e-6);
         for (point, now) in state.points.iter_mut().zip(&*now) {
-            point.offset.arrive(now.offset, per_second);
-            point.bone.arrive(now.bone, per_second);
+            point.offset.arrive(now.offset, &pace);
+            point.bone.arrive(now.bone, &pace);
         }
         for ([center, axis], end) in state.colliders.iter_mut().zip(&*ends) {
-            center.arrive(end.center, per_second);
-            axis.arrive(end.axis, per_second);
+            center.arrive(end.center, &pace);
+            axis.arrive(end.axis, &pace);
         }
     }
 
@@ -323,6 +329,8 @@ impl Springs {
             now, bent, ends, ..
         } = scratch;
         state.points.clear();
+        // As at the last step.
+        let gone = velocity * state.since() as f32;
         for (i, (joint, now)) in self.joints.iter().zip(&*now).enumerate() {
             let chain = &self.chains[usize::from(joint.chain)];
             let aim = joint.aim(now.offset, now.bone, now, bent);
@@ -339,9 +347,9 @@ impl Springs {
             state.points.push(SpringPoint {
                 deviation: bone - aim.bone,
                 velocity,
-                target: aim.anchor + aim.bone,
+                target: aim.anchor + aim.bone - gone,
                 target_velocity: velocity,
-                anchor: aim.anchor,
+                anchor: aim.anchor - gone,
                 offset: Track::still(now.offset),
                 bone: Track::still(now.bone),
             });
@@ -351,7 +359,7 @@ impl Springs {
             ends.iter()
                 .map(|end| [end.center, end.axis].map(Track::still)),
         );
-        (state.remainder, state.dt, state.wind) = (0.0, 0.0, air.wind);
+        (state.dt, state.wind) = ([0.0; 2], air.wind);
     }
 
     /// Rotates the joints to where the springs are at the frame's own time.
@@ -374,7 +382,7 @@ impl Springs {
             ..
         } = scratch;
         let weight = clamp_weight(frame.weight);
-        let share = (state.remainder / STEP) as f32;
+        let share = (state.since() / STEP) as f32;
         parts.clear();
         parts.extend(self.chains.iter().map(|chain| chain.step.part(share)));
         // A mirrored world reverses the sense of rotations.
@@ -412,21 +420,57 @@ impl Springs {
     }
 }
 
-impl Between {
-    /// The time at the share `t` of a frame after the last one. The velocity before counts by the
-    /// trust in it.
-    #[inline(always)]
-    fn new(t: f32, seconds: f32, trust: f32) -> Self {
-        let bulge = (t - t * t) * trust;
+impl Pace {
+    fn new(dt: f64, [before, earlier]: [f32; 2]) -> Self {
+        let seconds = dt as f32;
+        let known = |seconds: f32| if seconds > 0.0 { seconds } else { 0.0 };
+        let (before, earlier) = (known(before), known(earlier));
+        // Differences of poses are inaccurate in a frame after a much shorter one.
+        let trust = |shortest: f32, most: f32| (most * shortest / seconds).clamp(0.0, 1.0);
         Self {
-            way: t - bulge,
-            on: seconds * bulge,
+            seconds,
+            before,
+            per_second: 1.0 / seconds.max(1e-6),
+            per_bend: 1.0 / (seconds + before).max(1e-6),
+            trust: trust(before, 8.0),
+            twist: trust(before.min(earlier), 1.0) / (seconds + before + earlier).max(1e-6),
         }
     }
 
-    /// Returns the position of something that was at the end of `track` and is at `end` in this frame.
+    /// Returns the velocity from the end of `track` to `end`, and the second divided difference there.
     #[inline(always)]
-    fn place(&self, track: &Track, end: Vec3A) -> Vec3A {
-        track.at + (end - track.at) * self.way + track.velocity * self.on
+    fn differences(&self, track: &Track, end: Vec3A) -> [Vec3A; 2] {
+        let velocity = (end - track.at) * self.per_second;
+        [
+            velocity,
+            (velocity - track.velocity) * (self.per_bend * self.trust),
+        ]
+    }
+}
+
+impl Between {
+    /// The time at the share `t` of a frame after the last one.
+    #[inline(always)]
+    fn new(t: f32, pace: &Pace) -> Self {
+        let time = t * pace.seconds;
+        let bend = time * (time - pace.seconds);
+        let twist = bend * (time + pace.before) * pace.twist;
+        Self { time, bend, twist }
+    }
+
+    /// Returns the position of something that was at the end of `track` and is at `end` in this frame: Newton's polynomial.
+    #[inline(always)]
+    fn place(&self, track: &Track, end: Vec3A, pace: &Pace) -> Vec3A {
+        let [velocity, bend] = pace.differences(track, end);
+        track.at + velocity * self.time + bend * self.bend + (bend - track.bend) * self.twist
+    }
+}
+
+impl Track {
+    /// Moves to `at`, where the next frame begins.
+    #[inline(always)]
+    fn arrive(&mut self, at: Vec3A, pace: &Pace) {
+        let [velocity, bend] = pace.differences(self, at);
+        *self = Self { at, velocity, bend };
     }
 }

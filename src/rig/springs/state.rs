@@ -1,6 +1,9 @@
 //! State of springs from frame to frame.
 
-use super::{Springs, step::Body};
+use super::{
+    Springs,
+    step::{Body, STEP},
+};
 use glam::{Affine3A, Mat3A, Vec3A};
 use serde::{Deserialize, Serialize};
 
@@ -18,9 +21,9 @@ pub struct SpringState {
     /// from the world's origin as near it.
     pub(super) world: Affine3A,
     /// Seconds from the last step to the last frame.
-    pub(super) remainder: f64,
-    /// Seconds that the last frame took.
-    pub(super) dt: f64,
+    pub(super) remainder: f32,
+    /// Seconds that the last frame took, and the one before it.
+    pub(super) dt: [f32; 2],
     pub(super) wind: Vec3A,
 }
 
@@ -48,17 +51,26 @@ pub(super) struct Track {
     pub(super) at: Vec3A,
     /// Its mean velocity between the last two frames.
     pub(super) velocity: Vec3A,
+    /// The second divided difference of its path: half of its acceleration.
+    pub(super) bend: Vec3A,
 }
 
 impl SpringState {
     /// Resets everything: springs begin again where they would come to rest.
     pub fn reset(&mut self) {
         self.points.clear();
+        self.remainder = 0.0;
     }
 
     /// Returns the approximate number of bytes that the state has allocated.
     pub(crate) fn bytes(&self) -> usize {
         size_of_val(&self.points[..]) + size_of_val(&self.colliders[..])
+    }
+
+    /// Returns the seconds from the last step to the last frame.
+    pub(super) fn since(&self) -> f64 {
+        let since = f64::from(self.remainder);
+        if since > 0.0 { since.min(STEP) } else { 0.0 }
     }
 
     /// Returns `true` if the state belongs to `springs`.
@@ -120,23 +132,15 @@ impl Track {
     pub(super) fn still(at: Vec3A) -> Self {
         Self {
             at,
-            velocity: Vec3A::ZERO,
+            ..Self::default()
         }
-    }
-
-    /// Moves to `at`, where the next frame begins.
-    #[inline(always)]
-    pub(super) fn arrive(&mut self, at: Vec3A, per_second: f32) {
-        *self = Self {
-            at,
-            velocity: (at - self.at) * per_second,
-        };
     }
 
     fn turn(&mut self, by: &Mat3A) {
         *self = Self {
             at: *by * self.at,
             velocity: *by * self.velocity,
+            bend: *by * self.bend,
         };
     }
 }

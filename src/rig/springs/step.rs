@@ -3,8 +3,9 @@
 use glam::Vec3A;
 use std::f64::consts::TAU;
 
-/// Seconds of a step.
-pub(super) const STEP: f64 = 1.0 / 60.0;
+/// Seconds of a step. Games that show 30, 60, 120, or 240 frames per second all have a frame at its end, so springs see the same
+/// there, whatever happens in between.
+pub(super) const STEP: f64 = 1.0 / 30.0;
 const STEP_F32: f32 = STEP as f32;
 /// Steps per second.
 pub(super) const PER_SECOND: f32 = (1.0 / STEP) as f32;
@@ -17,6 +18,8 @@ pub(super) struct Step {
     e: [f32; 3],
     /// The velocity after the step, from the same.
     v: [f32; 3],
+    /// Both after half of the step.
+    half: [[f32; 3]; 2],
     drag: f32,
     /// Effect of a whole step on the deviation from the target and on the velocity.
     pub(super) deviation: Weights,
@@ -56,8 +59,10 @@ impl Step {
             [-rate * rate, -resistance, 1.0],
             [0.0, 0.0, 0.0],
         ];
-        let [e, v, _] = exponential(flow.map(|row| row.map(|x| x * STEP)));
+        let half = exponential(flow.map(|row| row.map(|x| x * (0.5 * STEP))));
+        let [e, v, _] = product(&half, &half);
         let [c, d, k] = v;
+        let half = [half[0], half[1]].map(|row| row.map(|x| x as f32));
         // The target moves along a parabola, as in `part`, so its acceleration follows from its way
         // and the velocity before.
         let velocity = Weights {
@@ -71,6 +76,7 @@ impl Step {
         let step = Self {
             e,
             v,
+            half,
             drag: drag as f32,
             deviation: Weights::default(),
             velocity,
@@ -82,27 +88,46 @@ impl Step {
     }
 
     /// Returns the weights for the deviation within the step, at the fraction `s`, 0..=1, of its
-    /// time. They are those of cubic Hermite splines, whose error is (ω·step)⁴ / 384.
+    /// time. They are those of cubic Hermite splines through the start, the middle, and the end, whose error is
+    /// (ω·step / 2)⁴ / 384.
     ///
     /// The target's path is assumed to be a parabola: with straight lines, springs would swing
     /// differently when they are examined between steps.
     #[inline(always)]
     pub(super) fn part(&self, s: f32) -> Weights {
-        let ([a, b, g], [c, d, k]) = (self.e, self.v);
-        let (h, time) = (STEP_F32, s * STEP_F32);
-        let (rise, bend) = (s * s * (3.0 - 2.0 * s), s * s * (s - 1.0) * h);
+        let (time, length) = (s * STEP_F32, 0.5 * STEP_F32);
+        let [half_e, half_v] = self.half;
         // The weights of velocity and force divided by the time and its square. Nothing is divided by the time, which may
         // be 0.
-        let velocity =
-            (1.0 - s) * (1.0 - s) + s * (3.0 - 2.0 * s) * b * PER_SECOND + s * (s - 1.0) * d;
-        let force = ((3.0 - 2.0 * s) * g + (s - 1.0) * h * k) * (PER_SECOND * PER_SECOND);
+        let (deviation, velocity, force) = if s < 0.5 {
+            let s = 2.0 * s;
+            let ([a, b, g], [c, d, k]) = (half_e, half_v);
+            let (rise, bend) = (s * s * (3.0 - 2.0 * s), s * s * (s - 1.0) * length);
+            let (slope, flow) = (s * (3.0 - 2.0 * s), s * (s - 1.0));
+            (
+                1.0 + rise * (a - 1.0) + bend * c,
+                (1.0 - s) * (1.0 - s) + slope * b / length + flow * d,
+                ((3.0 - 2.0 * s) * g + (s - 1.0) * length * k) / (length * length),
+            )
+        } else {
+            let s = 2.0 * s - 1.0;
+            let rise = s * s * (3.0 - 2.0 * s);
+            let (out, back) = (
+                s * (1.0 - s) * (1.0 - s) * length,
+                s * s * (s - 1.0) * length,
+            );
+            let [a, b, g] = [0, 1, 2].map(|i| {
+                half_e[i] + rise * (self.e[i] - half_e[i]) + out * half_v[i] + back * self.v[i]
+            });
+            (a, b / time, g / (time * time))
+        };
         // The target's acceleration times the time squared is this share of its way, minus the way
         // at the velocity before.
         let gain = 2.0 * s / (1.0 + s);
         let of_gain = gain * (0.5 * velocity - force);
         Weights {
             moved: of_gain - velocity - self.drag * force * time,
-            deviation: 1.0 + rise * (a - 1.0) + bend * c,
+            deviation,
             velocity: velocity * time,
             target_velocity: -of_gain * time,
             push: force * time * time,

@@ -363,3 +363,35 @@ pub fn compare(source: &Body, clip: &SkeletalClip, target: &Body, made: &Skeleta
     found.speed = fastest / source_fastest.max(STEP as f32);
     found
 }
+
+/// Returns how fast feet move over the ground at most while the source's are low and slow, in contact or not, in lengths of
+/// a leg per second: the target's, and the source's.
+pub fn fastest_of_slow_feet(
+    (source, clip): (&Body, &SkeletalClip),
+    (target, made): (&Body, &SkeletalClip),
+) -> [f32; 2] {
+    const LOW: f32 = 0.05;
+    const SLOW: f32 = 0.1;
+    let ground = source.ahead * source.plants(clip).ground_velocity / source.leg;
+    let step = 1.0 / 60.0;
+    let mut fastest = [0.0_f32; 2];
+    for sample in 0..(clip.timing.duration / step) as usize {
+        let times = [sample, sample + 1].map(|sample| sample as f64 * step);
+        for leg in 0..2 {
+            let contacts =
+                |body: &Body, clip| times.map(|time| body.pose(clip, time).contacts(leg));
+            let [from, to] = contacts(source, clip);
+            let lower = usize::from(from[1].y + to[1].y < from[0].y + to[0].y);
+            let speed = |body: &Body, [from, to]: [[Vec3; 2]; 2]| {
+                let way = (to[lower] - from[lower]) / (body.leg * step as f32) - ground;
+                (way * Vec3::new(1.0, 0.0, 1.0)).length()
+            };
+            let slow = speed(source, [from, to]);
+            if from[lower].y.max(to[lower].y) < LOW * source.leg && slow < SLOW {
+                let found = [speed(target, contacts(target, made)), slow];
+                fastest = [0, 1].map(|i| fastest[i].max(found[i]));
+            }
+        }
+    }
+    fastest
+}

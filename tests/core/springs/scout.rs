@@ -192,7 +192,8 @@ fn scouts_hair_and_scarf_follow_the_same_path_at_any_frame_rate() {
                 median * 100.0,
                 most * 100.0
             );
-            if most > 0.01 {
+            // Frames end between steps, and her clip has corners that they cut.
+            if most > 0.015 || median > 0.01 {
                 over.push((name, rate, most));
             }
         }

@@ -89,14 +89,14 @@ fn parts_of_a_step_begin_at_its_start_and_end_at_its_end() {
         average + half_gain + sum(step.v),
     ];
     assert!(end.abs_diff_eq(whole, 1e-5), "{end} {whole}");
-    // A quarter of a step of a target that moves evenly, in a wind that moves with it.
+    // An eighth of a step of a target that moves evenly, in a wind that moves with it.
     let exact = position(
-        step.part(0.25),
-        Vec3A::X * (0.25 * STEP_F32),
+        step.part(0.125),
+        Vec3A::X * (0.125 * STEP_F32),
         force + Vec3A::X,
     );
     let taylor = {
-        let (rate, t) = (TAU as f32 * 4.0, 0.25 * STEP_F32);
+        let (rate, t) = (TAU as f32 * 4.0, 0.125 * STEP_F32);
         let (e, v) = (body.deviation, body.velocity - Vec3A::X);
         let acceleration = force - e * rate * rate - v * (0.4 * rate + 1.0);
         target + body.deviation + body.velocity * t + acceleration * t * t / 2.0
