@@ -1,6 +1,7 @@
 //! FBX through its public face: files made in code, and posed against the library's own evaluation.
 
 mod clips;
+mod exporters;
 mod file;
 mod real;
 mod reference;

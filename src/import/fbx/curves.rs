@@ -17,8 +17,12 @@ const OFF: f64 = 1e-6;
 /// Pieces that a stretch is cut into at most.
 const MOST_PIECES: usize = 64;
 
-/// Pieces from which on each becomes a stretch of its own.
-const SHARP: usize = 8;
+/// Cubics that a stretch may need, within [`NEARLY`], to be measured well by what makes frames of it, which looks at so many pieces
+/// of it.
+const MEASURED: usize = 4;
+
+/// Tolerance of these cubics: a tenth of the clip's.
+const NEARLY: f64 = crate::import::CLIP_ERROR as f64 / 10.0;
 
 /// A stretch from one key to the next.
 struct Stretch {
@@ -50,13 +54,14 @@ pub(super) fn read(
             }
             next
         };
-        let is_met =
-            |corners: [&Local; 4], t: f64, point: &Local| is_near(&cubic(corners, t), point, size);
+        let is_met = |corners: [&Local; 4], t: f64, point: &Local| {
+            is_near(&cubic(corners, t), point, size, OFF)
+        };
         let points = read_evenly(inside, next, is_met, budget)?;
         let pieces = points.len() / 6;
         let points: Vec<Local> = points.into_iter().step_by(2).collect();
         // What bends sharply somewhere gets keys of its own: sampling looks at a few points between two keys only.
-        let parts = if pieces >= SHARP { pieces } else { 1 };
+        let parts = parts(&points, size);
         let each = 3 * pieces / parts;
         let [begin, length] = [pair[0] - begin, pair[1] - pair[0]];
         let place = |part: usize| begin + length * (part as f64 / parts as f64);
@@ -80,7 +85,7 @@ pub(super) fn read(
         curve.push(stretch.to, end.to_transform());
         // A gap between stretches is a step: two keys at one time.
         if let Some(next) = next
-            && !is_near(end, &next.points[0], size)
+            && !is_near(end, &next.points[0], size, OFF)
         {
             curve.push(stretch.to, next.points[0].to_transform());
         }
@@ -93,6 +98,7 @@ pub(super) fn read(
                 &line(from, to, at as f64 / last as f64),
                 &stretch.points[at],
                 size,
+                OFF,
             )
         };
         (1..last).all(chord)
@@ -199,6 +205,33 @@ fn cubic(points: [&Local; 4], t: f64) -> Local {
     }
 }
 
+/// Returns into how many stretches to divide one with these points, so that each is measured well. Its points are closer together
+/// than that takes: between them, the clip's error would add up with theirs.
+fn parts(points: &[Local], size: f64) -> usize {
+    let pieces = points.len() / 3;
+    let are_met = |cubics: usize| {
+        let apart = pieces / cubics;
+        points
+            .windows(3 * apart + 1)
+            .step_by(3 * apart)
+            .all(|piece| {
+                let corners = [0, 1, 2, 3].map(|corner| &piece[corner * apart]);
+                let is_met = |at: usize| {
+                    let cubic = cubic(corners, at as f64 / (3 * apart) as f64);
+                    is_near(&cubic, &piece[at], size, NEARLY)
+                };
+                (0..piece.len()).all(is_met)
+            })
+    };
+    // Both are powers of two.
+    let cubics = std::iter::successors(Some(1), |cubics| Some(2 * cubics));
+    let mut cubics = cubics.take_while(|cubics| *cubics < pieces);
+    cubics
+        .find(|cubics| are_met(*cubics))
+        .unwrap_or(pieces)
+        .div_ceil(MEASURED)
+}
+
 /// Interpolates between two keys as a clip does between its frames.
 fn line(from: &Local, to: &Local, t: f64) -> Local {
     Local {
@@ -210,8 +243,8 @@ fn line(from: &Local, to: &Local, t: f64) -> Local {
 
 /// Returns `true` if two transforms put everything below a joint in the same places. Differences that single precision can't
 /// store don't count.
-fn is_near(a: &Local, b: &Local, size: f64) -> bool {
-    let off = OFF.max(f64::from(f32::EPSILON));
+fn is_near(a: &Local, b: &Local, size: f64, off: f64) -> bool {
+    let off = off.max(f64::from(f32::EPSILON));
     let turned = (DVec4::from(a.rotation) - DVec4::from(b.rotation))
         .length()
         .min((DVec4::from(a.rotation) + DVec4::from(b.rotation)).length());

@@ -12,7 +12,7 @@ use std::{
     collections::{BTreeMap, HashMap},
     sync::Arc,
 };
-use ufbx::{MaterialMap, Scene, Texture, WrapMode};
+use ufbx::{MaterialMap, Scene, ShaderType, Texture, WrapMode};
 
 /// The materials of a file, in its order.
 #[derive(Default)]
@@ -88,14 +88,16 @@ impl Reader {
                 [r * factor, g * factor, b * factor, 1.0]
             }
         };
-        let opacity = number(&pbr.opacity).filter(|opacity| *opacity < 0.999);
-        let cutout = self.map(&pbr.opacity);
+        let opacity = opacity(material).filter(|opacity| *opacity < 0.999);
+        let [cutout, of_color] = [opacity_texture(material), base_texture(material)];
         // What nobody would see is taken for what exporters write of opaque materials.
         let is_see_through = cutout.is_none() && opacity.is_some_and(|opacity| opacity > 1e-3);
         if is_see_through {
             base_color[3] = opacity.unwrap_or(1.0);
         }
-        let is_cut = cutout.is_some() && cutout == base_color_map;
+        let is_cut = cutout
+            .zip(of_color)
+            .is_some_and(|(a, b)| self.images.are_same(a, b));
         if cutout.is_some() && !is_cut {
             self.left_out.push(format!("{name} (opacity)"));
         }
@@ -197,6 +199,13 @@ impl Reader {
 }
 
 impl Images {
+    /// Returns `true` if two textures show the same image. Exporters write one texture for each map, and may embed its image twice.
+    fn are_same(&mut self, a: &Texture, b: &Texture) -> bool {
+        let [a, b] = [a, b].map(|texture| self.name(texture));
+        let contents = |name: &Option<String>| name.as_ref().and_then(|name| self.list.get(name));
+        a.is_some() && (a == b || contents(&a).is_some() && contents(&a) == contents(&b))
+    }
+
     /// Returns the name of a texture's file, or of its image in the file, which is taken out.
     fn name(&mut self, texture: &Texture) -> Option<String> {
         let in_video = texture.video.as_ref().map(|video| &video.content);
@@ -238,6 +247,42 @@ fn texture(map: &MaterialMap) -> Option<&Texture> {
 
 fn base_texture(material: &ufbx::Material) -> Option<&Texture> {
     texture(&material.pbr.base_color).or_else(|| texture(&material.fbx.diffuse_color))
+}
+
+/// The texture of a material's opacity: its shader's, or the one that makes lambert and phong transparent.
+fn opacity_texture(material: &ufbx::Material) -> Option<&Texture> {
+    let (pbr, fbx) = (&material.pbr, &material.fbx);
+    texture(&pbr.opacity)
+        .or_else(|| texture(&fbx.transparency_color))
+        .or_else(|| texture(&fbx.transparency_factor))
+}
+
+/// A material's opacity. Lambert and phong have a transparency instead, which is the product of a factor and a color.
+fn opacity(material: &ufbx::Material) -> Option<f32> {
+    let (pbr, fbx) = (&material.pbr, &material.fbx);
+    let is_classic = matches!(
+        material.shader_type,
+        ShaderType::Unknown | ShaderType::FbxLambert | ShaderType::FbxPhong
+    );
+    if pbr.opacity.has_value || !is_classic {
+        return number(&pbr.opacity);
+    }
+    // What the FBX SDK computes of both. Some exporters write a color that isn't meant for it, so this counts first.
+    let own = material.element.props.props.into_iter();
+    let own = own.filter(|prop| &*prop.name == "Opacity");
+    let mut own = own.map(|prop| prop.value_vec4.x as f32);
+    if let Some(opacity) = own.find(|opacity| 0.0 < *opacity && *opacity < 1.0) {
+        return Some(opacity);
+    }
+    // Exporters that only write a factor leave the color black, and a color alone counts in full.
+    let factor = number(&fbx.transparency_factor).unwrap_or(1.0);
+    let color = color(&fbx.transparency_color).map(|[r, g, b]| (r + g + b) / 3.0);
+    let is_partial = 0.0 < factor && factor < 1.0;
+    let transparency = match color {
+        Some(0.0) | None if is_partial => factor,
+        color => factor * color.unwrap_or(0.0),
+    };
+    Some((1.0 - transparency).clamp(0.0, 1.0))
 }
 
 /// The texture by which all maps of a material are placed.

@@ -17,7 +17,8 @@ use crate::{
     model::is_near,
 };
 use glam::DVec3;
-use ufbx::{Mesh, Scene, SkinDeformer};
+use std::collections::HashMap;
+use ufbx::{ElementType, Mesh, Scene, SkinDeformer};
 
 /// A mesh in the scene.
 pub(super) struct NodeMesh<'a> {
@@ -30,9 +31,9 @@ pub(super) struct NodeMesh<'a> {
     pub(super) has_loose_vertices: bool,
 }
 
-/// Returns the meshes of the scene, except for hidden ones if there are others.
+/// Returns the meshes of the scene, except for lower levels of detail, and for hidden ones if there are others.
 pub(super) fn meshes<'a>(scene: &'a Scene, report: &mut Report) -> Vec<NodeMesh<'a>> {
-    let (mut meshes, mut skins, mut hidden) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut meshes, mut skins) = (Vec::new(), Vec::new());
     for (at, node) in scene.nodes.into_iter().enumerate() {
         let Some(mesh) = node.mesh.as_ref() else {
             continue;
@@ -51,10 +52,13 @@ pub(super) fn meshes<'a>(scene: &'a Scene, report: &mut Report) -> Vec<NodeMesh<
             has_loose_vertices: skin.is_some_and(|skin| has_loose_vertices(mesh, skin)),
         };
         meshes.push((mesh, node.visible));
-        if !node.visible {
-            hidden.push(&*node.element.name);
-        }
     }
+    leave_out_levels(scene, &mut meshes, report);
+    let is_hidden = |(_, is_visible): &&(NodeMesh, bool)| !is_visible;
+    let names = meshes.iter().filter(is_hidden);
+    let hidden: Vec<&str> = names
+        .map(|(mesh, _)| &*scene.nodes[mesh.node].element.name)
+        .collect();
     let is_shown = |(_, is_visible): &(NodeMesh, bool)| *is_visible;
     // A file with nothing but hidden meshes was probably meant to be loaded.
     if !hidden.is_empty() && meshes.iter().any(is_shown) {
@@ -67,6 +71,58 @@ pub(super) fn meshes<'a>(scene: &'a Scene, report: &mut Report) -> Vec<NodeMesh<
         report.warn("", message, "the first one moves them");
     }
     meshes.into_iter().map(|(mesh, _)| mesh).collect()
+}
+
+/// Leaves out all but the first level of each group of levels of detail that has a mesh, or one that is shown.
+fn leave_out_levels(scene: &Scene, meshes: &mut Vec<(NodeMesh, bool)>, report: &mut Report) {
+    let index = |node: &ufbx::Node| node.element.typed_id as usize;
+    // Each level is a child of the group's node, in order.
+    let mut level_of: HashMap<usize, (usize, usize)> = HashMap::new();
+    for group in &scene.nodes {
+        if group.attrib_type != ElementType::LodGroup {
+            continue;
+        }
+        let helper = group.scale_helper.as_deref();
+        let levels = helper.map_or(&group.children, |helper| &helper.children);
+        let levels = levels.into_iter().enumerate();
+        level_of.extend(levels.map(|(level, node)| (index(node), (index(group), level))));
+    }
+    if level_of.is_empty() {
+        return;
+    }
+    // Groups may be within each other.
+    let levels_above = |mesh: &NodeMesh| {
+        let node = Some(&scene.nodes[mesh.node]);
+        let above = std::iter::successors(node, |node| node.parent.as_deref());
+        let levels = above.filter_map(|node| level_of.get(&index(node)).copied());
+        levels.collect::<Vec<_>>()
+    };
+    // Per group, its first level that is shown, or the first one if none is.
+    let mut first: HashMap<usize, (bool, usize)> = HashMap::new();
+    for (mesh, is_visible) in meshes.iter() {
+        for (group, level) in levels_above(mesh) {
+            let level = (!is_visible, level);
+            let first = first.entry(group).or_insert(level);
+            *first = level.min(*first);
+        }
+    }
+    let mut left_out = Vec::new();
+    meshes.retain(|(mesh, _)| {
+        let is_first = |(group, level): &(usize, usize)| first[group].1 == *level;
+        let is_kept = levels_above(mesh).iter().all(is_first);
+        if !is_kept {
+            left_out.push(&*scene.nodes[mesh.node].element.name);
+        }
+        is_kept
+    });
+    if !left_out.is_empty() {
+        let message = format!(
+            "only the first level of detail of each group is loaded, without {}",
+            listed(left_out)
+        );
+        let hint = "to load another level, export it without the group";
+        report.warn("", message, hint);
+    }
 }
 
 fn has_loose_vertices(mesh: &Mesh, skin: &SkinDeformer) -> bool {

@@ -1,7 +1,7 @@
 //! Loading a file with the library, within limits.
 
 use crate::{
-    format::{FormatError, TextKind, refuse_foreign},
+    format::{FormatError, TextKind, refuse_foreign, without_bom},
     import::{axes::Basis, nodes::Local, report::Report},
     model::JointTransform,
 };
@@ -29,9 +29,13 @@ const BINARY: &[u8] = b"Kaydara FBX Binary";
 /// Loads a file: in meters, Y up, +Z forward, right-handed.
 pub(super) fn load(source: &[u8], report: &mut Report) -> Result<SceneRoot, FormatError> {
     // Text may be of another format, which deserves an error of its own.
+    let mut repaired = None;
     if !source.starts_with(BINARY) {
         refuse_foreign(report.file, source, TextKind::Fbx)?;
+        repaired = repair_numbers(source, report);
     }
+    // The library takes a byte order mark for a part of a name.
+    let source = without_bom(repaired.as_deref().unwrap_or(source));
     let memory = source
         .len()
         .saturating_mul(BYTES_PER_BYTE)
@@ -81,6 +85,64 @@ pub(super) fn load(source: &[u8], report: &mut Report) -> Result<SceneRoot, Form
         report.warn("", message, "it was repaired as well as possible");
     }
     Ok(scene)
+}
+
+/// Returns a text with 0 in the place of numbers that C prints of what is not finite, such as `1.#QNAN` and `-nan(ind)`, if it has
+/// any. The library would refuse some of them, and take others for names.
+fn repair_numbers(source: &[u8], report: &mut Report) -> Option<Vec<u8>> {
+    const WORDS: [&[u8]; 9] = [
+        b"nan",
+        b"inf",
+        b"infinity",
+        b"qnan",
+        b"snan",
+        b"ind",
+        b"nan(ind)",
+        b"nan(snan)",
+        b"nan(qnan)",
+    ];
+    let (mut repaired, mut count, mut at) = (None::<Vec<u8>>, 0_usize, 0);
+    let ends = |byte: &u8| byte.is_ascii_whitespace() || b",:;\"{}*".contains(byte);
+    while at < source.len() {
+        let rest = &source[at..];
+        let length = match rest[0] {
+            // Texts and comments may contain anything.
+            b'"' => rest[1..].iter().position(|b| *b == b'"').map(|end| end + 2),
+            b';' => rest.iter().position(|b| *b == b'\n').map(|end| end + 1),
+            byte if ends(&byte) => Some(1),
+            _ => rest.iter().position(ends),
+        };
+        let length = length.unwrap_or(rest.len());
+        let word = &rest[..length];
+        let digits = word
+            .strip_prefix(b"-")
+            .or(word.strip_prefix(b"+"))
+            .unwrap_or(word);
+        let is_number = matches!(digits, [b'0'..=b'9', b'.', b'#', ..])
+            || word.len() < 12
+                && WORDS.iter().any(|odd| digits.eq_ignore_ascii_case(odd))
+                && source.get(at + length) != Some(&b':');
+        if is_number {
+            // As long as before, so that errors are where they were.
+            let repaired = repaired.get_or_insert_with(|| source.to_vec());
+            repaired[at..at + length].fill(b' ');
+            repaired[at] = b'0';
+            count += 1;
+        }
+        at += length;
+    }
+    if count > 0 {
+        let message = format!(
+            "{} not finite",
+            if count == 1 {
+                "a number is".to_owned()
+            } else {
+                format!("{count} numbers are")
+            }
+        );
+        report.warn("", message, "0 takes their place: export the file again");
+    }
+    repaired
 }
 
 /// Says why a file was refused, and what to do.

@@ -26,7 +26,7 @@ use crate::{
     model::{JointIndex, Material, SkinPart, is_near},
     plural::{counted, have},
 };
-use glam::{DAffine3, Vec3};
+use glam::{DAffine3, DMat3, Vec3};
 use std::collections::HashSet;
 use ufbx::{Scene, SkinningMethod};
 
@@ -52,6 +52,8 @@ struct Repairs {
     normals: usize,
     shapes: ShapeWork,
     dual_quaternions: Vec<String>,
+    /// Meshes with joints that have no bind matrices.
+    unbound: Vec<String>,
     /// Vertices of the file without weight.
     loose: HashSet<u32>,
 }
@@ -66,6 +68,8 @@ struct Joints {
     list: Vec<usize>,
     /// From the mesh to each of these.
     inverse_binds: Vec<DAffine3>,
+    /// `true` if some had no bind matrices, and are bound at rest.
+    are_unbound: bool,
 }
 
 impl Importer<'_> {
@@ -99,6 +103,7 @@ impl Importer<'_> {
             normals: 0,
             shapes: ShapeWork::new(self.file_bytes),
             dual_quaternions: Vec::new(),
+            unbound: Vec::new(),
             loose: HashSet::new(),
         };
         let mut reader = WeightReader::default();
@@ -152,6 +157,9 @@ impl Importer<'_> {
         }
         let geometry = affine(&node.geometry_to_node, self.basis);
         let joints = self.joints(mesh, geometry);
+        if joints.are_unbound {
+            repairs.unbound.push(name.clone());
+        }
         let Some(binding) = self.bind(mesh, &drafts, &joints, geometry, binder) else {
             return Ok(());
         };
@@ -272,12 +280,20 @@ impl Importer<'_> {
             own: None,
             list: Vec::new(),
             inverse_binds: Vec::new(),
+            are_unbound: false,
         };
+        // Without bind matrices and a bind pose, the library has zeros, and everything would collapse to the joint.
+        let at_rest =
+            |bone: usize| self.rig.places[bone].inverse() * self.rig.places[mesh.node] * geometry;
         for cluster in mesh.skin.iter().flat_map(|skin| &skin.clusters) {
             let bone = cluster.bone_node.as_ref();
             let joint = bone.and_then(|bone| self.rig.of_node[bone.element.typed_id as usize]);
             out.of_cluster.push(joint.map(|joint| {
-                let inverse_bind = affine(&cluster.geometry_to_bone, self.basis);
+                let mut inverse_bind = affine(&cluster.geometry_to_bone, self.basis);
+                if is_missing(&inverse_bind) {
+                    inverse_bind = at_rest(self.rig.joints[joint].node);
+                    out.are_unbound = true;
+                }
                 out.list.push(joint);
                 out.inverse_binds.push(sound(inverse_bind));
                 out.list.len() - 1
@@ -437,6 +453,14 @@ impl Repairs {
             );
             report.warn("", message, "they are blended linearly instead");
         }
+        if !self.unbound.is_empty() {
+            let message = format!(
+                "skins have joints without bind matrices: {}",
+                list(&self.unbound)
+            );
+            let hint = "they are bound at rest: if the skin looks wrong, export the file again with a bind pose";
+            report.warn("", message, hint);
+        }
         if self.missing_normals > 0 {
             let (missing, all) = (self.missing_normals, counted(self.normals, "normal"));
             let message = format!("{missing} of {all} cannot be used");
@@ -461,6 +485,11 @@ impl Repairs {
             }
         }
     }
+}
+
+/// Returns `true` for a matrix that the file doesn't have, or that puts everything in one place or nowhere.
+fn is_missing(m: &DAffine3) -> bool {
+    m.matrix3 == DMat3::ZERO || !m.is_finite()
 }
 
 /// A matrix, or the identity if it has numbers that nothing can be computed with.
