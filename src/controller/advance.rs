@@ -169,6 +169,9 @@ impl AnimationController {
             self.go_to(clock.now, clips, root.as_deref_mut());
         } else {
             self.run_to(clock.now, next.is_none(), clips, out, root);
+            if self.work_left() == 0 {
+                return Ok(());
+            }
         }
         self.write_running_values();
         self.note_range_places(clips);
@@ -227,6 +230,11 @@ impl AnimationController {
             self.begin(&mut step);
         }
         let mut next = loop {
+            if self.work_left() == 0 {
+                // It stays where it is.
+                self.agenda.next = None;
+                return;
+            }
             match self.next_happening(&step) {
                 Some((time, happening)) if time <= end => {
                     self.count_happening();
@@ -348,10 +356,12 @@ impl AnimationController {
             return;
         }
         if let Some(root) = root {
-            let before = root.stretches();
+            let before = root.work();
+            root.limit_work(self.work_left());
             self.add_root_motion(time, clips, root);
-            let stretches = (root.stretches() - before) as u64;
-            self.count_work(stretches * (1 + self.tracks.len() as u64));
+            // The shares of the tracks are found even if they are steady: overlays look at all others.
+            let tracks = self.tracks.len() as u64;
+            self.count_work(tracks * tracks / 32 + root.work() - before);
         }
         self.move_to(time);
         let rare = self

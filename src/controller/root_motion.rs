@@ -55,6 +55,8 @@ const MOST_CHANGE: f64 = 1.1;
 pub(super) struct RootSum {
     movement: RootDelta,
     stretches: usize,
+    work: u64,
+    most_work: u64,
 }
 
 impl RootSum {
@@ -62,9 +64,23 @@ impl RootSum {
         self.movement
     }
 
-    /// Returns the number of stretches that took a closer look.
-    pub(super) fn stretches(&self) -> usize {
-        self.stretches
+    /// Returns the work of all stretches, including tries at stretches that were too long.
+    pub(super) fn work(&self) -> u64 {
+        self.work
+    }
+
+    /// Lets what is left of this much work be done; what takes more is approximated.
+    pub(super) fn limit_work(&mut self, left: u64) {
+        self.most_work = self.work.saturating_add(left);
+    }
+
+    /// Counts one try at a stretch. An uneven one finds all shares at each node, and overlays look at all others for theirs.
+    fn count_try(&mut self, movers: usize, is_uneven: bool) {
+        let movers = movers as u64;
+        self.work += match is_uneven {
+            true => COUNT as u64 * (1 + movers + movers * movers / 32),
+            false => 1 + movers,
+        };
     }
 
     #[inline]
@@ -209,14 +225,18 @@ impl AnimationController {
                 stop = stop.min(begin.after(kink * 1e9).0);
             }
             stop = stop.max(now.after(least * 1e9).0).max(now.next()).min(end);
+            if root.work >= root.most_work {
+                stop = end;
+            }
             let movement = loop {
+                root.count_try(movers.len(), uneven.is_some());
                 self.find_places(movers, stop, Mover::go_to);
                 let sum = |sum: Twist, mover: &Mover| sum.plus(mover.way.scaled(mover.share));
                 if uneven.is_none() {
                     break movers.iter().fold(Twist::default(), sum).movement();
                 }
                 let (rates, is_coarse) = self.rates(movers, blend, [now, stop]);
-                if !is_coarse || is_rough || stop <= now.next() {
+                if !is_coarse || is_rough || stop <= now.next() || root.work >= root.most_work {
                     break integrate(rates);
                 }
                 stop = now.middle(stop);

@@ -74,6 +74,17 @@ impl AnimationController {
         self.agenda.work
     }
 
+    /// Lets the next advance end early once it has done this much work. What a game plays has no such limit.
+    pub(crate) fn limit_work(&mut self, most: u64) {
+        self.agenda.most_work = Some(self.agenda.work.saturating_add(most));
+    }
+
+    /// The work that may still be done.
+    pub(super) fn work_left(&self) -> u64 {
+        let most = self.agenda.most_work.unwrap_or(u64::MAX);
+        most.saturating_sub(self.agenda.work)
+    }
+
     /// Counts the work of one happening: each track looks for its changes, its leader and its ranges among all others.
     pub(super) fn count_happening(&mut self) {
         let Extras {
@@ -84,6 +95,6 @@ impl AnimationController {
     }
 
     pub(super) fn count_work(&mut self, work: u64) {
-        self.agenda.work = self.agenda.work.wrapping_add(work);
+        self.agenda.work = self.agenda.work.saturating_add(work);
     }
 }

@@ -18,6 +18,8 @@ pub(super) struct Agenda {
     pub(super) begun: Vec<bool>,
     /// See [`AnimationController::work_done`].
     pub(super) work: u64,
+    /// The work at which an advance ends early; `None` for never.
+    pub(super) most_work: Option<u64>,
 }
 
 /// Knowledge of the ranges that tracks are in.

@@ -2,7 +2,7 @@
 
 use super::Imported;
 use crate::format::{Diagnostic, FormatError};
-use crate::model::{Morphs, SkeletalClip, SkinPart};
+use crate::model::{ClipTiming, Morphs, SkeletalClip, SkinPart};
 use crate::plural::plural;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
@@ -43,6 +43,8 @@ pub struct Limits {
     pub clips: u32,
     /// Length of a clip, in whole seconds.
     pub clip_seconds: u32,
+    /// Callback keys and ranges of one clip.
+    pub callbacks: u32,
     /// Bytes of one clip in memory.
     pub clip_bytes: u64,
     /// Bytes of all clips in memory. Clips that share their transforms count once.
@@ -61,6 +63,7 @@ impl Default for Limits {
             morph_vertices: 32_000_000,
             clips: 4096,
             clip_seconds: 24 * 3600,
+            callbacks: ClipTiming::MOST_CALLBACKS as u32,
             clip_bytes: 1 << 30,
             total_bytes: 2 << 30,
         }
@@ -79,12 +82,13 @@ impl Limits {
         morph_vertices: u32::MAX,
         clips: u32::MAX,
         clip_seconds: u32::MAX,
+        callbacks: u32::MAX,
         clip_bytes: u64::MAX,
         total_bytes: u64::MAX,
     };
 
     /// The names of the limits, as used on the command line and in errors.
-    pub const NAMES: [&str; 11] = [
+    pub const NAMES: [&str; 12] = [
         "file_bytes",
         "joints",
         "vertices",
@@ -94,6 +98,7 @@ impl Limits {
         "morph_vertices",
         "clips",
         "clip_seconds",
+        "callbacks",
         "clip_bytes",
         "total_bytes",
     ];
@@ -119,6 +124,7 @@ impl Limits {
             "morph_vertices" => &mut self.morph_vertices,
             "clips" => &mut self.clips,
             "clip_seconds" => &mut self.clip_seconds,
+            "callbacks" => &mut self.callbacks,
             _ => return false,
         };
         u32::try_from(most).map(|most| *limit = most).is_ok()
@@ -240,6 +246,23 @@ impl Limits {
         )
     }
 
+    /// Rejects a clip with more callback keys and ranges than the limits allow.
+    pub(super) fn check_callbacks(
+        &self,
+        file: &str,
+        clip: &str,
+        callbacks: usize,
+    ) -> Result<(), FormatError> {
+        within(
+            file,
+            &format!("clip `{clip}` has"),
+            callbacks as f64,
+            "callback",
+            "callbacks",
+            self.callbacks.into(),
+        )
+    }
+
     /// Rejects a clip that is longer or larger than the limits allow.
     pub fn check_clip(&self, file: &str, clip: &SkeletalClip) -> Result<(), FormatError> {
         let what = format!("clip `{}` lasts", clip.timing.name);
@@ -251,6 +274,7 @@ impl Limits {
             "clip_seconds",
             self.clip_seconds.into(),
         )?;
+        self.check_callbacks(file, &clip.timing.name, clip.timing.callbacks.len())?;
         self.check_clip_bytes(file, &clip.timing.name, clip.bytes() as u64)
     }
 

@@ -211,6 +211,9 @@ pub struct ClipTiming {
 }
 
 impl ClipTiming {
+    /// The most callback keys and ranges of a clip in a file, unless the limits of the import allow more.
+    pub(crate) const MOST_CALLBACKS: usize = 1 << 14;
+
     /// Creates the timing of a looping clip without callback keys.
     pub fn new(name: impl Into<Arc<str>>, duration: f64) -> Self {
         Self {

@@ -42,7 +42,7 @@ struct Row {
 
 impl ClipTable {
     /// The most callback keys of a clip in a file.
-    pub const MOST_KEYS: usize = 1 << 14;
+    pub const MOST_KEYS: usize = ClipTiming::MOST_CALLBACKS;
     /// The most blend spaces in a file.
     pub const MOST_SPACES: usize = 256;
 

@@ -3,6 +3,7 @@
 use super::{
     ClipTable, Frames, Replay, Tape,
     counted::{ReadError, read_cbor},
+    tape::EVENT,
     tape_form::TapeForm,
 };
 use crate::controller::PlaybackEvent;
@@ -107,7 +108,7 @@ impl RecordingFile {
     pub const VERSION: u32 = 3;
     const HEADER: &'static str = "bevy_marionette recording 3\n";
     const MAGIC: &'static str = "bevy_marionette recording ";
-    /// The most bytes that [`read`](Self::read) takes.
+    /// The most bytes that [`read`](Self::read) takes. A small file may take fewer: 4 MB, and 64 times its size.
     pub const MOST_BYTES: u64 = 1 << 29;
 
     /// Writes the file.
@@ -157,7 +158,11 @@ impl RecordingFile {
     /// # Errors
     /// If it cannot be read, is not a recording, takes too much memory, or is damaged.
     pub fn read(from: impl Read) -> Result<Self, RecordingError> {
-        Self::read_within(from, Self::MOST_BYTES)
+        let mut bytes = Vec::new();
+        from.take(Self::MOST_BYTES).read_to_end(&mut bytes)?;
+        // What a game recorded isn't compressed as well as what was made to be large.
+        let most = (4 << 20) + 64 * bytes.len() as u64;
+        Self::read_within(&bytes[..], most.min(Self::MOST_BYTES))
     }
 
     /// Reads a file of up to `most` bytes when it is decompressed, and roughly as many in memory.
@@ -240,14 +245,23 @@ impl RecordingFile {
         Ok(self)
     }
 
-    /// The most work that [`check`](Self::check) does for all characters together.
+    /// The most work that [`check`](Self::check) does for all characters of a small file together. A file may take one
+    /// more for each byte of its tapes in memory, and what its recorded events take.
     pub const MOST_WORK: u64 = Replay::MOST_WORK;
 
     /// Plays everything again, and compares it with the recorded events and states.
     ///
-    /// Characters after the first [`MOST_WORK`](Self::MOST_WORK) are not compared: see [`Difference::TooLong`].
+    /// What takes more than [`MOST_WORK`](Self::MOST_WORK) is not compared: see [`Difference::TooLong`].
     pub fn check(&self) -> impl Iterator<Item = CheckedCharacter<'_>> {
-        self.check_within(Self::MOST_WORK)
+        self.check_within(Self::MOST_WORK + self.expected_work())
+    }
+
+    /// The work that a file of this size may take on top of [`MOST_WORK`](Self::MOST_WORK).
+    fn expected_work(&self) -> u64 {
+        let of_character = |character: &RecordedCharacter| {
+            character.tape.bytes() as u64 + EVENT * character.events.len() as u64
+        };
+        self.frames.bytes() as u64 + self.characters.iter().map(of_character).sum::<u64>()
     }
 
     /// Does the same as [`check`](Self::check), with at most this much work.

@@ -163,7 +163,9 @@ impl Tape {
         clips: &C,
     ) -> Vec<(u64, PlaybackEvent)> {
         let (mut all, mut events) = (Vec::new(), Vec::new());
-        let mut replay = Replay::from_start(self, frames);
+        // A tape doesn't have the events that a file may be checked for, so it can't tell how many to expect.
+        let most = Replay::MOST_WORK << 5;
+        let mut replay = Replay::from_start(self, frames).map(|replay| replay.within(most));
         while let Some(replay) = &mut replay
             && replay.play_frame(clips, &mut events)
         {
@@ -318,7 +320,7 @@ impl TapeState {
 }
 
 /// The work that an event counts as, because it stays in memory.
-const EVENT: u64 = 64;
+pub(super) const EVENT: u64 = 512;
 
 /// Plays a [`Tape`] again, frame by frame.
 #[derive(Clone, Debug)]
@@ -343,10 +345,9 @@ pub struct Replay<'t> {
 
 impl<'t> Replay<'t> {
     /// The most work that a replay does unless [limited otherwise](Self::within): roughly, the
-    /// number of advances of controllers with a few tracks. A thousand characters take about as
-    /// many in an hour at 60 frames per second. Without a limit, a few bytes of a file could
-    /// describe years of work.
-    pub const MOST_WORK: u64 = 1 << 28;
+    /// number of tracks that advance. A character with ten tracks takes about as many in three hours
+    /// at 60 frames per second. Without a limit, a few bytes of a file could describe years of work.
+    pub const MOST_WORK: u64 = 1 << 23;
 
     /// Starts from the last state from which a frame can be reached, with its rig if it has one.
     /// `None` if the frame isn't on the tape.
@@ -473,6 +474,8 @@ impl<'t> Replay<'t> {
             }
             done += self.controller.load(clips);
             let before = self.controller.work_done();
+            self.controller
+                .limit_work(self.work_left.saturating_sub(done));
             let advanced = match self.is_carried {
                 true => self.controller.advance_with_root_motion(dt, clips, events),
                 false => self
@@ -482,7 +485,7 @@ impl<'t> Replay<'t> {
             };
             // An advance that fails now failed when it was recorded, too, and changed nothing.
             self.movement = self.movement.then(advanced.unwrap_or_default());
-            done += self.controller.work_done().wrapping_sub(before);
+            done += self.controller.work_done().saturating_sub(before);
             done += EVENT * (events.len() - count) as u64;
             count = events.len();
             self.step += 1;

@@ -2,7 +2,7 @@
 
 use crate::messages::assert_message;
 use bevy_marionette::{
-    controller::{AnimationController, AnimationTrack, Clips, PlaybackEvent},
+    controller::{AnimationController, AnimationTrack, Clips, PlaybackEvent, TransitionCurve},
     internals::{
         model::{RootPath, StateLayers},
         pose::PoseMut,
@@ -436,5 +436,69 @@ fn a_damaged_rig_state_does_not_panic() {
             .unwrap()
             .replace("contact:200", "contact:0"),
         ron::to_string(&state).unwrap()
+    );
+}
+
+/// A tape of one advance of an hour, in which clips that turn are blended all the while.
+fn long_advance() -> (Frames, Tape) {
+    let mut controller = AnimationController::playing("walk");
+    for index in 0..20 {
+        controller.add_track(AnimationTrack::new(NAMES[index % 4]).weight(0.1));
+    }
+    let ids: Vec<_> = controller.tracks().map(AnimationTrack::id).collect();
+    for id in ids {
+        controller.timeline_mut().key_weight(
+            id,
+            0.9,
+            0.0,
+            Duration::from_secs(3000),
+            TransitionCurve::Linear,
+        );
+    }
+    let (mut frames, mut tape) = (Frames::starting_at(0), Tape::starting_at(0));
+    let moment = TapeMoment {
+        frame: 0,
+        step: 0,
+        is_change: true,
+        is_carried: true,
+    };
+    tape.note_state(moment, &controller, None);
+    frames.add_step(3500.0);
+    frames.end_frame(0.0);
+    (frames, tape)
+}
+
+#[test]
+fn an_advance_that_takes_too_much_work_ends_early() {
+    let (frames, tape) = long_advance();
+    let clips = clips(0.2);
+    let play = |work| {
+        let mut replay = Replay::from_start(&tape, &frames).unwrap().within(work);
+        let is_played = replay.play_frame(&clips, &mut Vec::new());
+        (is_played, replay.work_left(), replay.controller().time())
+    };
+    let (is_played, left, time) = play(1 << 12);
+    assert!(!is_played && left == 0 && time < 3500.0, "{left}, {time}");
+    let (is_played, _, time) = play(u64::MAX >> 1);
+    assert!(is_played && time == 3500.0, "{time}");
+}
+
+#[test]
+fn a_long_recording_is_compared_to_its_end() {
+    let clips = clips(0.2);
+    let take = record(3, 6_000, &clips);
+    let read = file(&take, &clips);
+    assert_eq!(read.check().next().unwrap().difference, None);
+    // What it takes grows no faster than what it may take: with a quarter of what a small file may, it is done, too.
+    let mut replay = Replay::from_start(&take.tape, &take.frames)
+        .unwrap()
+        .within(u64::MAX >> 1);
+    let mut events = Vec::new();
+    while replay.play_frame(&clips, &mut events) {}
+    let done = (u64::MAX >> 1) - replay.work_left();
+    let (bytes, events) = (take.tape.bytes() as u64, 512 * events.len() as u64);
+    assert!(
+        done < bytes + events + RecordingFile::MOST_WORK / 4,
+        "{done} of {bytes} and {events}"
     );
 }

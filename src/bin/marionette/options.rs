@@ -43,7 +43,7 @@ pub struct ImportArgs {
     /// Upper limit on the contents of a file, such as joints=256; can be repeated
     ///
     /// Names: file_bytes, joints, vertices, triangles, influences (per vertex), morphs, morph_vertices, clips, clip_seconds,
-    /// clip_bytes and total_bytes (of clips in memory).
+    /// callbacks (per clip), clip_bytes and total_bytes (of clips in memory).
     #[arg(long = "limit", value_name = "NAME=MAX", value_parser = limit)]
     limits: Vec<(&'static str, u64)>,
 }

@@ -155,6 +155,9 @@ impl Importer<'_> {
                 for (message, hint) in made.warnings {
                     report.warn(&place, message, hint);
                 }
+                // Before they are sorted in.
+                let callbacks = extras.callbacks.len();
+                self.limits.check_callbacks(report.file, &name, callbacks)?;
                 let clip = made.clip.and_then(|mut clip| {
                     clip.timing.playback = extras.entry.playback.unwrap_or(clip.timing.playback);
                     clip.timing.extend_callbacks(extras.callbacks);

@@ -4,10 +4,10 @@ use super::{
     file::{Chain, chain},
     open, warnings,
 };
-use crate::messages::assert_messages;
+use crate::messages::{assert_message, assert_messages};
 use bevy_marionette::{
     format::Diagnostic,
-    import::{Imported, Limits, Manifest, open_manifest},
+    import::{ImportSettings, Imported, Limits, Manifest, open_manifest, open_model},
     model::PlaybackMode,
 };
 use glam::{EulerRot, Quat, Vec3};
@@ -80,6 +80,23 @@ fn a_clip_says_what_carries_the_character() {
         .expect("a speed")
         .total();
     assert!((path.translation().z + 1.5).abs() < 1e-6, "{path:?}");
+}
+
+#[test]
+fn a_clip_may_have_as_many_callbacks_as_the_limit_and_no_more() {
+    let mut chain = walker(json!({ "name": "Armature" }));
+    let key = json!({ "time": 0.5, "name": "footstep" });
+    let range = json!({ "time": 0.5, "until": 0.75, "name": "swing" });
+    let extras = json!({ "callbacks": [key, key, range] });
+    chain.file.json["animations"][0]["extras"] = json!({ "marionette": extras });
+    let opened = |callbacks| {
+        let mut settings = ImportSettings::default();
+        settings.limits.callbacks = callbacks;
+        open_model("f.glb", &chain.file.glb(), &settings)
+    };
+    assert_eq!(opened(3).unwrap().model.clips[0].timing.callbacks.len(), 3);
+    assert_message("gltf: limit of callbacks", opened(2).unwrap_err());
+    assert_eq!(Limits::default().callbacks, 1 << 14);
 }
 
 #[test]
