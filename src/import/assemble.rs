@@ -12,9 +12,10 @@ use super::{
     limits::ClipTotals,
     merge::merge_parts,
     names::{FIRST_ANSWERS, duplicates, listed},
-    open::{Wanted, no_model, open_file},
+    open::{no_model, open_file},
     root_motion::steady_path,
     speech::speech,
+    wanted::Wanted,
 };
 use crate::{
     format::{Diagnostic, FormatError},

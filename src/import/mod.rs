@@ -53,6 +53,7 @@ mod manifest;
 mod md5;
 mod open;
 mod textures;
+mod wanted;
 
 pub use assemble::open_manifest;
 #[cfg(feature = "bevy")]

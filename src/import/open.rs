@@ -1,9 +1,10 @@
 //! From the bytes of a file to a model, or to clips for one. Shared by the asset loaders and the command line.
 
 use super::{
-    ImportSettings, Imported, OnImages, SceneEntry, clip_from_md5,
+    ImportSettings, Imported, OnImages, clip_from_md5,
     donor::{ClipFile, fit, strangers, without_prefix},
     from_m3d, from_md5,
+    wanted::Wanted,
 };
 use crate::{
     format::{Diagnostic, FormatError, Parsed, m3d, md5},
@@ -134,17 +135,6 @@ pub(super) type Read<'r, 's> = &'r mut dyn FnMut(&str) -> Result<Cow<'s, [u8]>, 
 /// Splits the error of a [`Read`] into the reason and the hint: `usual`, unless it has its own.
 pub(super) fn reason_and_hint<'a>(error: &'a str, usual: &'a str) -> (&'a str, &'a str) {
     error.split_once('\n').unwrap_or((error, usual))
-}
-
-/// The part of a file that is wanted.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Wanted<'a> {
-    /// The scene of a glTF file; `None` for the file's own choice.
-    #[cfg_attr(not(feature = "gltf"), allow(dead_code))]
-    pub(super) scene: Option<&'a SceneEntry>,
-    /// In a file that only holds clips, decides by its name whether a node above those that move is a joint, or something
-    /// like an armature, whose transform is baked in.
-    pub(super) is_joint: Option<&'a dyn Fn(&str) -> bool>,
 }
 
 pub(super) fn open_any(

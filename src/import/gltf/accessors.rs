@@ -7,7 +7,7 @@
 
 use super::{
     buffers::Buffers,
-    decoded::{self, Decoded, InMesh},
+    decoded::{Decoded, InMesh},
     document::{CHECK, DAMAGED},
     draco,
     json::{ComponentType, Index, Primitive, Root, Semantic, Type, View, Whole},
@@ -98,6 +98,19 @@ impl<'a> Accessors<'a> {
         Err(too_many(report, place))
     }
 
+    /// Does the same for keys of clips.
+    pub(super) fn charge_keys(
+        &self,
+        report: &Report,
+        place: &str,
+        elements: usize,
+    ) -> Result<(), FormatError> {
+        match spend(&self.keys, elements as u64) {
+            true => Ok(()),
+            false => Err(too_many(report, place)),
+        }
+    }
+
     fn spend(&self, elements: u64) -> bool {
         spend(&self.budget, elements)
     }
@@ -159,7 +172,7 @@ impl<'a> Accessors<'a> {
         index: usize,
         types: &[Type],
     ) -> Result<Accessor<'a>, FormatError> {
-        let own = decoded::of_primitive(self.root, primitive, semantic);
+        let own = self.decoded.of_primitive(primitive, semantic);
         let in_mesh = own.or_else(|| self.decoded.of_accessor(index));
         self.open_in(report, place, index, types, in_mesh, &self.budget)
     }

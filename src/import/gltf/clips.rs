@@ -357,7 +357,8 @@ impl Importer<'_> {
                 used[at] = true;
             }
         }
-        self.add_switches(&switches, &mut motions);
+        place.truncate(first);
+        self.add_switches(&switches, &mut motions, &place, report)?;
         let others = animation
             .channels
             .iter()
@@ -368,7 +369,13 @@ impl Importer<'_> {
     }
 
     /// Adds what shows and hides joints to their motions.
-    fn add_switches(&self, switches: &BTreeMap<usize, Channel>, motions: &mut [Motion]) {
+    fn add_switches(
+        &self,
+        switches: &BTreeMap<usize, Channel>,
+        motions: &mut [Motion],
+        place: &str,
+        report: &Report,
+    ) -> Result<(), FormatError> {
         for switched in self.switched {
             let Some(joint) = self.rig.of_node[switched.node] else {
                 continue;
@@ -386,8 +393,12 @@ impl Importer<'_> {
                 continue;
             }
             motion.rest.scale = self.scale(joint, switched.scale);
+            // Any number of meshes may be below a node.
+            let keys = by.iter().map(|node| switches[node].times.len()).sum();
+            self.accessors.charge_keys(report, place, keys)?;
             motion.switches = by.iter().map(|node| switches[node].clone()).collect();
         }
+        Ok(())
     }
 
     /// Reads a channel that shows and hides a node. `None` if it has no usable keys.

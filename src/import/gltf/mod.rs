@@ -76,8 +76,8 @@ use super::{
     Hand, ImportReport, ImportSettings, Imported, OnImages, UpAxis,
     axes::Basis,
     nodes::{self, bind::Binder, whole::Bare},
-    open::Wanted,
     report::Report,
+    wanted::Wanted,
 };
 use crate::format::FormatError;
 use accessors::Accessors;

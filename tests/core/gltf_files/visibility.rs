@@ -353,3 +353,22 @@ fn a_manifest_chooses_the_scene() {
         assert_message(&format!("gltf: scene {wrong}"), error);
     }
 }
+
+#[test]
+fn a_small_file_in_which_one_switch_hides_thousands_of_meshes_is_refused() {
+    let mut file = cubes(&[("top", None, json!({}))]);
+    let children: Vec<usize> = (0..2000).map(|_| file.node(json!({ "mesh": 0 }))).collect();
+    file.json["nodes"][0]["children"] = json!(children);
+    let times: Vec<f32> = (0..20_000).map(|at| at as f32).collect();
+    let values: Vec<u8> = (0..20_000).map(|at| (at % 2) as u8).collect();
+    animate(&mut file, "blink", &shown(0), &times, &values);
+    // With a mesh of its own, one joint would hide all others.
+    file.json["nodes"][0]
+        .as_object_mut()
+        .unwrap()
+        .remove("mesh");
+    assert_message(
+        "gltf: one switch of many meshes",
+        open(&file.glb()).unwrap_err(),
+    );
+}
