@@ -43,7 +43,7 @@ use std::{
 ///
 /// # Files
 ///
-/// Characters are loaded from `.glb`, `.gltf`, `.vrm`, `.fbx`, `.m3d`, `.md5mesh` and `.character.ron` files, with
+/// Characters are loaded from `.glb`, `.gltf`, `.vrm`, `.vrma`, `.fbx`, `.m3d`, `.md5mesh` and `.character.ron` files, with
 /// [`CharacterLoaderSettings`](super::CharacterLoaderSettings).
 ///
 /// Bevy's own glTF loader stays the one for everything else in `.glb` and `.gltf` files: a file can be loaded both as a

@@ -249,7 +249,7 @@ impl AssetLoader for CharacterLoader {
     fn extensions(&self) -> &[&str] {
         // `.glb` and `.gltf` are found by the type of asset. Listed here, they would be taken from Bevy's own loader wherever
         // a path has a label.
-        &["fbx", "m3d", "md5mesh", "character.ron", "vrm"]
+        &["fbx", "m3d", "md5mesh", "character.ron", "vrm", "vrma"]
     }
 }
 

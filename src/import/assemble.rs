@@ -15,6 +15,7 @@ use super::{
     open::{no_model, open_file},
     root_motion::steady_path,
     speech::speech,
+    wanted::Wanted,
 };
 use crate::{
     format::{Diagnostic, FormatError},
@@ -84,6 +85,11 @@ pub(crate) fn open_manifest_and_tell<'s>(
     ) {
         return Err(FormatError::one(no_model(file, &manifest.model)));
     }
+    if manifest.scene.is_some() && kind != Some(FileKind::Gltf) {
+        let error = Diagnostic::error(file, "`scene` is for models in glTF files");
+        let error = error.with_hint("remove it from the manifest");
+        return Err(FormatError::one(manifest.place(&["scene"], error)));
+    }
     let source = read(&manifest.model).map_err(|reason| {
         let what = format!("the model `{}`", manifest.model);
         unread(file, &what, &reason)
@@ -93,7 +99,10 @@ pub(crate) fn open_manifest_and_tell<'s>(
         &source,
         &settings,
         &mut read,
-        None,
+        Wanted {
+            scene: manifest.scene.as_ref(),
+            is_joint: None,
+        },
         on_images,
     )?;
     // The largest files are read next; this one is no longer needed.

@@ -13,6 +13,7 @@ mod places;
 mod retarget;
 mod rig;
 mod root_motion;
+mod scene;
 mod springs;
 mod states;
 
@@ -27,6 +28,7 @@ pub use look_at::LookAtEntry;
 pub use retarget::RetargetEntry;
 pub use rig::RigEntries;
 pub use root_motion::{ClipRootMotion, RootMotionEntry};
+pub use scene::SceneEntry;
 #[cfg(feature = "bevy")]
 pub(crate) use springs::resolve_springs;
 pub use springs::{ColliderEntry, SpringEntry};
@@ -70,6 +72,13 @@ pub struct Manifest {
     /// The model's up axis.
     #[serde(default)]
     pub up: UpAxis,
+    /// The scene of a glTF file that is read, by its name or number: `scene: "Knight"`, or `scene: 1` for the second. `None` for the
+    /// file's own choice.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scene: Option<SceneEntry>,
+    /// Keeps all levels of detail of meshes; see [`ImportSettings::all_lods`].
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub all_lods: bool,
     /// Flips texture coordinates vertically; see [`ImportSettings::flip_v`].
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub flip_v: bool,
@@ -232,6 +241,8 @@ impl Manifest {
             scale: 1.0,
             hand: Hand::default(),
             up: UpAxis::default(),
+            scene: None,
+            all_lods: false,
             flip_v: false,
             skin_error: skin_error(),
             max_palette: max_palette(),
@@ -267,6 +278,7 @@ impl Manifest {
             flip_v,
             skin_error,
             max_palette,
+            all_lods,
             as_is: _,
             limits: _,
         } = *settings;
@@ -277,6 +289,7 @@ impl Manifest {
             flip_v,
             skin_error,
             max_palette,
+            all_lods,
             ..self
         }
     }
@@ -334,6 +347,7 @@ impl Manifest {
             flip_v,
             skin_error,
             max_palette,
+            all_lods,
             ..
         } = *self;
         ImportSettings {
@@ -343,6 +357,7 @@ impl Manifest {
             flip_v,
             skin_error,
             max_palette,
+            all_lods,
             ..ImportSettings::default()
         }
     }

@@ -16,6 +16,8 @@ mod firsts;
 mod image_names;
 mod influences;
 mod limits;
+#[cfg(feature = "gltf")]
+mod lods;
 mod losses;
 mod matching;
 mod merge;
@@ -51,6 +53,7 @@ mod manifest;
 mod md5;
 mod open;
 mod textures;
+mod wanted;
 
 pub use assemble::open_manifest;
 #[cfg(feature = "bevy")]
@@ -61,7 +64,7 @@ pub(crate) use manifest::bind_blend_space;
 pub use manifest::{
     BlendPlace, BlendSpaceEntry, CallbackEntry, ClipEntry, ClipRootMotion, ColliderEntry,
     FeetEntry, GoalEntry, LegEntry, LookAtEntry, Manifest, MaskEntry, RetargetEntry, RigEntries,
-    RootMotionEntry, SocketEntry, SpringEntry,
+    RootMotionEntry, SceneEntry, SocketEntry, SpringEntry,
 };
 pub use open::{FileKind, open_model};
 pub(crate) use retarget::RetargetReport;
@@ -178,6 +181,9 @@ pub struct ImportSettings {
     /// transforms above the joints and by inverse bind matrices; without the latter, only if all
     /// joints agree, and the topmost joint's keys do, too.
     pub as_is: bool,
+    /// Keeps all levels of detail of meshes, such as `body_LOD0` and `body_LOD1`, as parts that are drawn on top of each other.
+    /// Otherwise, only the finest are kept. For glTF.
+    pub all_lods: bool,
     /// The most that the file may contain.
     pub limits: Limits,
 }
@@ -192,6 +198,7 @@ impl Default for ImportSettings {
             skin_error: 1e-5,
             max_palette: SkinPart::MAX_PALETTE as u16,
             as_is: false,
+            all_lods: false,
             limits: Limits::default(),
         }
     }

@@ -4,6 +4,7 @@ use super::{
     ImportSettings, Imported, OnImages, clip_from_md5,
     donor::{ClipFile, fit, strangers, without_prefix},
     from_m3d, from_md5,
+    wanted::Wanted,
 };
 use crate::{
     format::{Diagnostic, FormatError, Parsed, m3d, md5},
@@ -29,7 +30,7 @@ pub enum FileKind {
     Md5Mesh,
     /// `.md5anim`.
     Md5Anim,
-    /// `.glb`, `.gltf`, or `.vrm`, which is a `.glb` with more in it.
+    /// `.glb`, `.gltf`, or `.vrm` and `.vrma`, which are `.glb` files with more in them.
     Gltf,
     /// `.fbx`.
     Fbx,
@@ -53,6 +54,7 @@ impl FileKind {
             (".glb", Self::Gltf),
             (".gltf", Self::Gltf),
             (".vrm", Self::Gltf),
+            (".vrma", Self::Gltf),
             (".fbx", Self::Fbx),
             (".character.ron", Self::Manifest),
         ]
@@ -141,17 +143,23 @@ pub(super) fn open_any(
     settings: &ImportSettings,
     read: Read,
 ) -> Result<Imported, FormatError> {
-    open_file(file, source, settings, read, None, &mut |_, _| ())
+    open_file(
+        file,
+        source,
+        settings,
+        read,
+        Wanted::default(),
+        &mut |_, _| (),
+    )
 }
 
-/// Opens a file. `is_joint` decides by its name whether a node above all those that a file of clips
-/// moves is a joint.
+/// Opens a file, or what is `wanted` of it.
 pub(super) fn open_file(
     file: &str,
     source: &[u8],
     settings: &ImportSettings,
     read: Read,
-    is_joint: Option<&dyn Fn(&str) -> bool>,
+    wanted: Wanted,
     on_images: OnImages,
 ) -> Result<Imported, FormatError> {
     // Before the file is parsed, which takes time in proportion to its size.
@@ -170,19 +178,19 @@ pub(super) fn open_file(
             let mut beside = |name: &str| read(&format!("{}{name}", folder_of(file)));
             (
                 Vec::new(),
-                super::gltf::import(file, source, settings, &mut beside, is_joint, on_images)?,
+                super::gltf::import(file, source, settings, &mut beside, wanted, on_images)?,
             )
         }
         #[cfg(all(feature = "fbx", not(target_arch = "wasm32")))]
         Some(FileKind::Fbx) => (
             Vec::new(),
-            super::fbx::import(file, source, settings, is_joint, on_images)?,
+            super::fbx::import(file, source, settings, wanted.is_joint, on_images)?,
         ),
         #[cfg(not(all(feature = "fbx", not(target_arch = "wasm32"))))]
         Some(FileKind::Fbx) => return Err(FormatError::one(no_fbx(file))),
         #[cfg(not(feature = "gltf"))]
         Some(FileKind::Gltf) => {
-            let _ = (read, is_joint, on_images);
+            let _ = (read, wanted, on_images);
             let error = Diagnostic::error(file, "this program was built without support for glTF");
             return Err(FormatError::one(
                 error.with_hint("enable the feature `gltf` of bevy_marionette"),
@@ -293,7 +301,10 @@ pub(super) fn clips_of_any(
         source,
         settings,
         read,
-        Some(&|name| ours.contains(without_prefix(name))),
+        Wanted {
+            is_joint: Some(&|name| ours.contains(without_prefix(name))),
+            scene: None,
+        },
         &mut |_, _| (),
     )?;
     let mut warnings = mem::take(&mut donor.warnings);

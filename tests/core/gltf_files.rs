@@ -1,5 +1,6 @@
 //! glTF through its public face: files made in code, and posed against the formulas of the specification.
 
+mod accepted;
 mod clip_files;
 mod compressed;
 mod control_joints;
@@ -18,6 +19,7 @@ mod real;
 mod refusals;
 mod retargeted_clip_files;
 mod scenes;
+mod visibility;
 mod without_vertices;
 
 use crate::messages::{assert_messages, is_like};

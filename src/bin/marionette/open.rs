@@ -361,7 +361,7 @@ fn open(
         let kind = kind.ok_or_else(|| {
             let error = Diagnostic::error(&name, "unknown kind of file");
             FormatError::one(error.with_hint(
-                "names end in .glb, .gltf, .vrm, .fbx, .m3d, .md5mesh, .md5anim or .character.ron",
+                "names end in .glb, .gltf, .vrm, .vrma, .fbx, .m3d, .md5mesh, .md5anim or .character.ron",
             ))
         })?;
         parse(

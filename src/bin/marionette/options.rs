@@ -40,6 +40,9 @@ pub struct ImportArgs {
     /// Take the keys of clips from other glTF and FBX files as they are, also if their armature is turned or in another unit
     #[arg(long)]
     as_is: bool,
+    /// Keep all levels of detail of meshes, such as body_LOD0 and body_LOD1, instead of only the finest
+    #[arg(long)]
+    all_lods: bool,
     /// Upper limit on the contents of a file, such as joints=256; can be repeated
     ///
     /// Names: file_bytes, joints, vertices, triangles, influences (per vertex), morphs, morph_vertices, clips, clip_seconds,
@@ -68,6 +71,7 @@ impl ImportArgs {
             skin_error: self.skin_error.unwrap_or(base.skin_error),
             max_palette: self.max_palette.unwrap_or(base.max_palette),
             as_is: self.as_is || base.as_is,
+            all_lods: self.all_lods || base.all_lods,
             limits: self.limits(),
         }
     }

@@ -137,7 +137,7 @@ fn listed(paths: &[PathBuf]) -> (Vec<Listed>, Vec<Finding>) {
             let name = path.to_string_lossy().into_owned();
             let warning = Diagnostic::warning(
                 &name,
-                "no .glb, .gltf, .vrm, .fbx, .m3d, .md5mesh, .md5anim or .character.ron files found",
+                "no .glb, .gltf, .vrm, .vrma, .fbx, .m3d, .md5mesh, .md5anim or .character.ron files found",
             );
             lost.push(Finding {
                 name,

@@ -10,7 +10,7 @@ use super::{
     decoded::{Decoded, InMesh},
     document::{CHECK, DAMAGED},
     draco,
-    json::{ComponentType, Index, Root, Type, View, Whole},
+    json::{ComponentType, Index, Primitive, Root, Semantic, Type, View, Whole},
     meshopt,
 };
 use crate::{
@@ -29,6 +29,8 @@ pub(super) struct Accessors<'a> {
     limits: &'a Limits,
     /// Elements that may still be read.
     budget: AtomicU64,
+    /// Elements that may still be read for the keys of clips.
+    keys: AtomicU64,
 }
 
 /// Elements that may be read from any file, and from each of its bytes.
@@ -46,19 +48,40 @@ const BYTES_PER_ZERO: u64 = 4;
 const KEY: u64 = 40;
 
 impl<'a> Accessors<'a> {
+    /// `bytes` is the size of the file, with its buffers. The JSON counts for keys: it names each use of an accessor, and
+    /// exporters share the accessors of joints that stand still among clips.
     pub(super) fn new(
         root: &'a Root,
         buffers: &'a Buffers<'a>,
         decoded: &'a Decoded,
         limits: &'a Limits,
+        bytes: u64,
     ) -> Self {
-        let budget = FEW_ELEMENTS.max((buffers.len() as u64).saturating_mul(ELEMENTS_PER_BYTE));
+        let budget = |bytes: u64| {
+            FEW_ELEMENTS
+                .max(bytes.saturating_mul(ELEMENTS_PER_BYTE))
+                .into()
+        };
         Self {
             root,
             buffers,
             decoded,
             limits,
-            budget: AtomicU64::new(budget),
+            budget: budget(buffers.len() as u64),
+            keys: budget(bytes),
+        }
+    }
+
+    /// Warns about buffer views with a stride of 0, which some exporters write for elements without gaps.
+    pub(super) fn warn_of_strides(&self, report: &mut Report) {
+        let zero = |view: &View| view.byte_stride.is_some_and(|stride| stride.value() == 0);
+        let views = &self.root.buffer_views;
+        if let Some(at) = views.iter().position(|view| view.get().is_ok_and(zero)) {
+            report.warn(
+                &format!("bufferViews[{at}].byteStride"),
+                "a stride of 0 bytes, expected 4 or more",
+                "it was left out: elements were read without gaps",
+            );
         }
     }
 
@@ -72,19 +95,24 @@ impl<'a> Accessors<'a> {
         if self.spend(elements) {
             return Ok(());
         }
-        Err(report.error(
-            place,
-            "the accessors have too many elements for a file of this size, counting each use",
-            DAMAGED,
-        ))
+        Err(too_many(report, place))
+    }
+
+    /// Does the same for keys of clips.
+    pub(super) fn charge_keys(
+        &self,
+        report: &Report,
+        place: &str,
+        elements: usize,
+    ) -> Result<(), FormatError> {
+        match spend(&self.keys, elements as u64) {
+            true => Ok(()),
+            false => Err(too_many(report, place)),
+        }
     }
 
     fn spend(&self, elements: u64) -> bool {
-        let take = |left: u64| left.checked_sub(elements);
-        let taken = self
-            .budget
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, take);
-        taken.is_ok()
+        spend(&self.budget, elements)
     }
 
     /// Returns what `read` returns for each item, from several threads at once. `keys` is the number of keys in all items. Errors
@@ -95,13 +123,16 @@ impl<'a> Accessors<'a> {
         keys: usize,
         read: impl Fn(&T) -> Result<R, FormatError> + Sync,
     ) -> Result<Vec<R>, FormatError> {
-        let before = self.budget.load(Ordering::Relaxed);
+        let budgets = [&self.budget, &self.keys];
+        let before = budgets.map(|budget| budget.load(Ordering::Relaxed));
         in_parallel(items, about(keys, KEY), &read)
             .into_iter()
             .collect::<Result<_, _>>()
             .or_else(|_: FormatError| {
                 // Where the elements run out depends on which thread is faster.
-                self.budget.store(before, Ordering::Relaxed);
+                for (budget, before) in budgets.iter().zip(before) {
+                    budget.store(before, Ordering::Relaxed);
+                }
                 items.iter().map(read).collect()
             })
     }
@@ -115,6 +146,50 @@ impl<'a> Accessors<'a> {
         index: usize,
         types: &[Type],
     ) -> Result<Accessor<'a>, FormatError> {
+        let in_mesh = self.decoded.of_accessor(index);
+        self.open_in(report, place, index, types, in_mesh, &self.budget)
+    }
+
+    /// Opens the times or values of a sampler.
+    pub(super) fn open_keys(
+        &self,
+        report: &Report,
+        place: &str,
+        index: usize,
+        types: &[Type],
+    ) -> Result<Accessor<'a>, FormatError> {
+        let in_mesh = self.decoded.of_accessor(index);
+        self.open_in(report, place, index, types, in_mesh, &self.keys)
+    }
+
+    /// Opens an attribute of a primitive, or its indices for `None`. Compressed meshes may share an accessor, which then
+    /// holds other data for each.
+    pub(super) fn open_of(
+        &self,
+        report: &Report,
+        place: &str,
+        (primitive, semantic): (&Primitive, Option<Semantic>),
+        index: usize,
+        types: &[Type],
+    ) -> Result<Accessor<'a>, FormatError> {
+        let own = self.decoded.of_primitive(primitive, semantic);
+        let in_mesh = own.or_else(|| self.decoded.of_accessor(index));
+        self.open_in(report, place, index, types, in_mesh, &self.budget)
+    }
+
+    fn open_in(
+        &self,
+        report: &Report,
+        place: &str,
+        index: usize,
+        types: &[Type],
+        in_mesh: Option<Result<InMesh, &'static str>>,
+        budget: &AtomicU64,
+    ) -> Result<Accessor<'a>, FormatError> {
+        let charge = |elements: u64| match spend(budget, elements) {
+            true => Ok(()),
+            false => Err(too_many(report, place)),
+        };
         let error = |message: String| report.error(place, message, CHECK);
         let accessor = self.root.accessors.get(index).ok_or_else(|| {
             error(format!(
@@ -135,17 +210,17 @@ impl<'a> Accessors<'a> {
                 types.join(" or ")
             )));
         }
-        if let Some(in_mesh) = self.decoded.of_accessor(index) {
+        if let Some(in_mesh) = in_mesh {
             let mut out = in_mesh
                 .map_err(str::to_owned)
                 .and_then(|in_mesh| self.in_mesh(in_mesh, kind.width()))
                 .map_err(|reason| error(format!("accessor {index}: {reason}")))?;
-            self.charge(report, place, out.count as u64)?;
+            charge(out.count as u64)?;
             out.normalized |= accessor.normalized;
             return Ok(out);
         }
         let count = accessor.count.0;
-        self.charge(report, place, count)?;
+        charge(count)?;
         let mut out = Accessor {
             bytes: &[],
             stride: 0,
@@ -175,7 +250,7 @@ impl<'a> Accessors<'a> {
         }
         if let Some(sparse) = &accessor.sparse {
             let replaced = sparse.count.0;
-            self.charge(report, place, replaced)?;
+            charge(replaced)?;
             let Some(index_type) = sparse.indices.component_type else {
                 return Err(error(format!(
                     "accessor {index} has an unknown type of sparse indices"
@@ -239,7 +314,7 @@ impl<'a> Accessors<'a> {
         let view = view
             .get()
             .map_err(|reason| format!("buffer view {index} cannot be read: {reason}"))?;
-        let stride = view.byte_stride.map(Index::value);
+        let stride = view.byte_stride.map(Index::value).filter(|&n| n != 0);
         let bytes = match self.decoded.views.get(&index) {
             Some(cell) => cell
                 .get_or_init(|| self.decompress(index, view))
@@ -321,6 +396,20 @@ impl<'a> Accessors<'a> {
         let (bytes, normalized) = (&attribute.bytes, attribute.normalized);
         Ok(Accessor::packed(bytes, component, width, normalized))
     }
+}
+
+fn spend(budget: &AtomicU64, elements: u64) -> bool {
+    let take = |left: u64| left.checked_sub(elements);
+    let taken = budget.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take);
+    taken.is_ok()
+}
+
+fn too_many(report: &Report, place: &str) -> FormatError {
+    report.error(
+        place,
+        "the accessors have too many elements for a file of this size, counting each use",
+        DAMAGED,
+    )
 }
 
 const TOO_MUCH: &str = "it would be too large for a file of this size";

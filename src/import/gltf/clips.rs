@@ -10,6 +10,7 @@ use super::{
     json::{self, Animation, Index, Interpolation, Property, Type},
     morphs::FileMorphs,
     nodes::{Local, Rig, RigJoint, whole::KeyedClips},
+    shown::Switched,
 };
 use crate::{
     format::FormatError,
@@ -42,6 +43,8 @@ pub(super) struct Importer<'a> {
     pub(super) accessors: &'a Accessors<'a>,
     pub(super) basis: &'a Basis,
     pub(super) rig: &'a Rig,
+    /// Nodes that clips show and hide.
+    pub(super) switched: &'a [Switched],
     pub(super) limits: &'a Limits,
     pub(super) morphs: &'a FileMorphs,
 }
@@ -248,7 +251,9 @@ impl Importer<'_> {
             });
         }
         let has_keys = |motion: &Motion| {
-            [&motion.translation, &motion.rotation, &motion.scale].map(|channel| channel.is_some())
+            let [t, r, s] = [&motion.translation, &motion.rotation, &motion.scale];
+            let is_switched = !motion.switches.is_empty();
+            [t.is_some(), r.is_some(), s.is_some() || is_switched]
         };
         let keyed = motions.iter().map(has_keys).collect();
         // Copies of joints come last. They follow their originals, and have no motion of their
@@ -288,11 +293,16 @@ impl Importer<'_> {
             .iter()
             .map(|joint| Motion::still(joint.rest))
             .collect();
+        let mut switches = BTreeMap::new();
         // One text for all channels, of which there are thousands, and hardly ever anything to say.
         let (mut place, first) = (format!("{place}.channels["), place.len());
         for (at, channel) in animation.channels.iter().enumerate() {
             place.truncate(first + ".channels[".len());
             _ = write!(place, "{at}]");
+            if channel.target.path.is_some_and(Property::is_weights) {
+                // See `morphs.rs`.
+                continue;
+            }
             let Some(node) = channel.target.node.map(Index::value) else {
                 left_out.elsewhere.get_or_insert_with(|| place.clone());
                 continue;
@@ -312,8 +322,10 @@ impl Importer<'_> {
                 );
                 continue;
             };
-            if property == Property::MorphTargetWeights {
-                // See `morphs.rs`.
+            if property == Property::Visibility {
+                if let Some(switch) = self.switch(animation, channel, &place, report)? {
+                    switches.entry(node).or_insert(switch);
+                }
                 continue;
             }
             let Some(joint) = self.rig.of_node[node] else {
@@ -348,6 +360,8 @@ impl Importer<'_> {
                 used[at] = true;
             }
         }
+        place.truncate(first);
+        self.add_switches(&switches, &mut motions, &place, report)?;
         let others = animation
             .channels
             .iter()
@@ -357,12 +371,79 @@ impl Importer<'_> {
         Ok((motions, ends.fold(0.0, f64::max)))
     }
 
+    /// Adds what shows and hides joints to their motions.
+    fn add_switches(
+        &self,
+        switches: &BTreeMap<usize, Channel>,
+        motions: &mut [Motion],
+        place: &str,
+        report: &Report,
+    ) -> Result<(), FormatError> {
+        for switched in self.switched {
+            let Some(joint) = self.rig.of_node[switched.node] else {
+                continue;
+            };
+            let motion = &mut motions[joint];
+            let nodes = &self.accessors.root.nodes;
+            let (by, others): (Vec<usize>, Vec<usize>) = switched
+                .by
+                .iter()
+                .partition(|node| switches.contains_key(node));
+            let is_hidden = switched.is_hidden && others.iter().any(|&n| nodes[n].is_hidden());
+            if by.is_empty() || is_hidden {
+                // It stays hidden, however large it would be.
+                motion.scale.take_if(|_| switched.is_hidden);
+                continue;
+            }
+            motion.rest.scale = self.scale(joint, switched.scale);
+            // Any number of meshes may be below a node.
+            let keys = by.iter().map(|node| switches[node].times.len()).sum();
+            self.accessors.charge_keys(report, place, keys)?;
+            motion.switches = by.iter().map(|node| switches[node].clone()).collect();
+        }
+        Ok(())
+    }
+
+    /// Reads a channel that shows and hides a node. `None` if it has no usable keys.
+    fn switch(
+        &self,
+        animation: &Animation,
+        channel: &json::Channel,
+        place: &str,
+        report: &Report,
+    ) -> Result<Option<Channel>, FormatError> {
+        let Some(sampler) = animation.samplers.get(channel.sampler.value()) else {
+            return Ok(None);
+        };
+        let open = |index: Index| {
+            self.accessors
+                .open_keys(report, place, index.value(), &[Type::Scalar])
+        };
+        let (times, values) = (open(sampler.input)?, open(sampler.output)?);
+        let mut out = Channel {
+            times: Vec::new(),
+            values: Vec::new(),
+            // There is nothing between shown and hidden.
+            between: Between::Step,
+            is_rotation: false,
+        };
+        for key in 0..times.len().min(values.len()) {
+            let time = f64::from(times.floats::<1>(key)[0]);
+            if time.is_finite() && out.times.last().is_none_or(|&last| time >= last) {
+                out.times.push(time);
+                out.values
+                    .push(DVec4::splat(values.floats::<1>(key)[0].into()));
+            }
+        }
+        Ok((!out.times.is_empty()).then_some(out))
+    }
+
     /// The time of a sampler's last key; 0 if there is none.
     fn end(&self, animation: &Animation, sampler: usize, report: &Report) -> f64 {
         let times = animation.samplers.get(sampler).and_then(|sampler| {
             // The channel was left out, so its errors don't matter.
             self.accessors
-                .open(report, "", sampler.input.value(), &[Type::Scalar])
+                .open_keys(report, "", sampler.input.value(), &[Type::Scalar])
                 .ok()
         });
         let times = times
@@ -405,12 +486,12 @@ impl Importer<'_> {
         };
         let is_rotation = property == Property::Rotation;
         let kind = if is_rotation { Type::Vec4 } else { Type::Vec3 };
-        let times = self
-            .accessors
-            .open(report, place, sampler.input.value(), &[Type::Scalar])?;
+        let times =
+            self.accessors
+                .open_keys(report, place, sampler.input.value(), &[Type::Scalar])?;
         let values = self
             .accessors
-            .open(report, place, sampler.output.value(), &[kind])?;
+            .open_keys(report, place, sampler.output.value(), &[kind])?;
         let values = if is_rotation {
             values.into_shares()
         } else {

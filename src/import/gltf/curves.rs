@@ -4,7 +4,7 @@ use crate::{
     import::{nodes::Local, resample::Curve, weights::hermite},
     model::JointTransform,
 };
-use glam::{DQuat, DVec4};
+use glam::{DQuat, DVec4, Vec3};
 
 pub(super) use crate::import::weights::Between;
 
@@ -108,6 +108,8 @@ pub(super) struct Motion {
     pub(super) translation: Option<Channel>,
     pub(super) rotation: Option<Channel>,
     pub(super) scale: Option<Channel>,
+    /// It is hidden, at a scale of zero, while any of these is zero.
+    pub(super) switches: Vec<Channel>,
 }
 
 impl Motion {
@@ -117,6 +119,7 @@ impl Motion {
             translation: None,
             rotation: None,
             scale: None,
+            switches: Vec::new(),
         }
     }
 
@@ -124,6 +127,7 @@ impl Motion {
         [&self.translation, &self.rotation, &self.scale]
             .into_iter()
             .flatten()
+            .chain(&self.switches)
     }
 
     /// Returns `true` if the joint doesn't move.
@@ -146,7 +150,13 @@ impl Motion {
             rotation: value(&self.rotation, 1).map_or(self.rest.rotation, DQuat::from_vec4),
             scale: value(&self.scale, 2).map_or(self.rest.scale, DVec4::truncate),
         };
-        local.to_transform()
+        let mut out = local.to_transform();
+        for (at, switch) in self.switches.iter().enumerate() {
+            if sample(switch, 3 + at).x == 0.0 {
+                out.scale = Vec3::ZERO;
+            }
+        }
+        out
     }
 
     /// Returns a curve with a key at the time of each key of any channel, and two where a channel steps.
@@ -165,7 +175,7 @@ impl Motion {
             .channels()
             .any(|channel| channel.between == Between::Cubic && channel.times.len() > 1);
         let mut curve = Curve::with_capacity(times.len());
-        let mut next = [0; 3];
+        let mut next = vec![0; 3 + self.switches.len()];
         let mut at = |time, after_step| {
             self.sampled(|channel, index| channel.sample_next(time, after_step, &mut next[index]))
         };

@@ -2,9 +2,13 @@
 
 use super::{
     draco,
-    json::{Root, Semantic},
+    json::{Primitive, Root, Semantic},
 };
-use std::{collections::HashMap, sync::OnceLock};
+use std::{
+    collections::{HashMap, HashSet},
+    ptr,
+    sync::OnceLock,
+};
 
 /// The result of decompressing data. An error says what is wrong with it.
 pub(super) type Cell<T> = OnceLock<Result<T, String>>;
@@ -16,6 +20,8 @@ pub(super) struct Decoded {
     pub(super) views: HashMap<usize, Cell<Vec<u8>>>,
     /// Meshes compressed by Draco, by the index of their buffer view.
     pub(super) meshes: HashMap<usize, Cell<draco::Mesh>>,
+    /// The addresses of the primitives that are only there compressed.
+    primitives: HashSet<usize>,
     /// Accessors of such meshes.
     of_accessor: HashMap<usize, Result<InMesh, &'static str>>,
 }
@@ -36,47 +42,22 @@ impl Decoded {
                 out.views.insert(at, Cell::new());
             }
         }
-        let is_required = |name: &str| root.extensions_required.iter().any(|other| other == name);
-        let has_other_data = |accessor: usize| {
-            let accessor = root
-                .accessors
-                .get(accessor)
-                .and_then(|accessor| accessor.get().ok());
-            accessor.is_some_and(|accessor| accessor.buffer_view.is_some())
-        };
+        let required = &root.extensions_required;
+        let is_required = required.iter().any(|name| name == super::document::DRACO);
         for primitive in root.meshes.iter().flat_map(|mesh| &mesh.primitives) {
-            let Some(draco) = primitive.draco() else {
-                continue;
-            };
-            let (view, attributes) = match draco {
-                Ok(draco) => (draco.buffer_view.value(), &draco.attributes),
-                // The error is reported when an accessor is used.
-                Err(_) => (usize::MAX, &primitive.attributes),
-            };
-            let accessor = |semantic: &Semantic| Some(primitive.attributes.get(semantic)?.value());
-            let all = || {
-                attributes
-                    .keys()
-                    .filter_map(accessor)
-                    .chain(primitive.indices.map(|i| i.value()))
-            };
             // The data may be there in full, too, for programs that don't know Draco.
-            if !is_required(super::document::DRACO) && all().all(has_other_data) {
+            if primitive.draco().is_none() || (!is_required && has_other_data(root, primitive)) {
                 continue;
             }
-            out.meshes.entry(view).or_default();
-            if let Some(indices) = primitive.indices {
-                let attribute = None;
-                out.add(indices.value(), Ok(InMesh { view, attribute }));
-            }
-            for (semantic, id) in attributes {
-                let attribute = Some(id.value().try_into().unwrap_or(u32::MAX));
-                let what = match (draco, primitive.indices) {
-                    (Ok(_), Some(_)) => Ok(InMesh { view, attribute }),
-                    (Ok(_), None) => Err("the mesh is compressed with Draco, but has no indices"),
-                    (Err(_), _) => Err("`KHR_draco_mesh_compression` cannot be read"),
-                };
-                if let Some(accessor) = accessor(semantic) {
+            out.primitives.insert(ptr::from_ref(primitive).addr());
+            let own = primitive.attributes.iter();
+            let own = own.map(|(semantic, index)| (Some(*semantic), index.value()));
+            let indices = primitive.indices.map(|indices| (None, indices.value()));
+            for (semantic, accessor) in indices.into_iter().chain(own) {
+                if let Some(what) = out.of_primitive(primitive, semantic) {
+                    if let Ok(InMesh { view, .. }) = what {
+                        out.meshes.entry(view).or_default();
+                    }
                     out.add(accessor, what);
                 }
             }
@@ -84,9 +65,36 @@ impl Decoded {
         out
     }
 
+    /// Returns what an attribute of a primitive, or its indices for `None`, shows of a compressed mesh; `None` if it is an
+    /// accessor like any other.
+    pub(super) fn of_primitive(
+        &self,
+        primitive: &Primitive,
+        semantic: Option<Semantic>,
+    ) -> Option<Result<InMesh, &'static str>> {
+        if !self.primitives.contains(&ptr::from_ref(primitive).addr()) {
+            return None;
+        }
+        let Ok(draco) = primitive.draco()? else {
+            return Some(Err("`KHR_draco_mesh_compression` cannot be read"));
+        };
+        let attribute = match semantic {
+            Some(semantic) => Some(draco.attributes.get(&semantic)?.value()),
+            None => None,
+        };
+        if primitive.indices.is_none() {
+            return Some(Err("the mesh is compressed with Draco, but has no indices"));
+        }
+        Some(Ok(InMesh {
+            view: draco.buffer_view.value(),
+            attribute: attribute.map(|id| id.try_into().unwrap_or(u32::MAX)),
+        }))
+    }
+
     fn add(&mut self, accessor: usize, what: Result<InMesh, &'static str>) {
         let known = self.of_accessor.entry(accessor).or_insert(what);
         if *known != what {
+            // The primitives themselves tell which.
             *known = Err("meshes that are compressed apart share an accessor");
         }
     }
@@ -95,4 +103,21 @@ impl Decoded {
     pub(super) fn of_accessor(&self, accessor: usize) -> Option<Result<InMesh, &'static str>> {
         self.of_accessor.get(&accessor).copied()
     }
+}
+
+/// Returns `true` if all that a primitive has compressed is also there in full.
+fn has_other_data(root: &Root, primitive: &Primitive) -> bool {
+    let attributes = match primitive.draco() {
+        Some(Ok(draco)) => &draco.attributes,
+        _ => &primitive.attributes,
+    };
+    let mut all = attributes
+        .keys()
+        .filter_map(|semantic| primitive.attributes.get(semantic))
+        .chain(&primitive.indices);
+    all.all(|accessor| {
+        let accessor = root.accessors.get(accessor.value());
+        let accessor = accessor.and_then(|accessor| accessor.get().ok());
+        accessor.is_some_and(|accessor| accessor.buffer_view.is_some())
+    })
 }

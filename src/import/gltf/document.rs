@@ -210,12 +210,14 @@ fn misread(report: &Report, json: &str, is_text: bool, error: &serde_json::Error
 pub(super) const DRACO: &str = "KHR_draco_mesh_compression";
 
 /// Extensions that are read, apart from those that leave the shape alone.
-const READ: [&str; 5] = [
+const READ: [&str; 7] = [
     DRACO,
     "EXT_meshopt_compression",
     "KHR_meshopt_compression",
     "KHR_mesh_quantization",
+    "KHR_node_visibility",
     "KHR_texture_transform",
+    "MSFT_lod",
 ];
 
 /// Refuses a file that requires an extension without which its shape would be wrong, and warns about others.
@@ -280,7 +282,8 @@ fn leaves_shape_alone(name: &str) -> bool {
         "KHR_interactivity",
         "KHR_lights_",
         "KHR_materials_",
-        "KHR_node_",
+        "KHR_node_hoverability",
+        "KHR_node_selectability",
         "KHR_texture_",
         "KHR_xmp",
         "MSFT_texture_",

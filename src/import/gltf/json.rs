@@ -275,6 +275,8 @@ pub(super) struct Channel {
 pub(super) struct ChannelTarget {
     /// `None` for anything but a node, such as a material or a light.
     pub(super) node: Option<Index>,
+    /// The mesh whose weights are animated, for all nodes that have none of their own.
+    pub(super) mesh: Option<Index>,
     /// `None` for an unknown one.
     pub(super) path: Option<Property>,
 }
@@ -310,6 +312,7 @@ impl From<TargetFields> for ChannelTarget {
     ) -> Self {
         let of_node = |property| Self {
             node,
+            mesh: None,
             path: property,
         };
         match path {
@@ -317,19 +320,21 @@ impl From<TargetFields> for ChannelTarget {
             Some(TargetPath::Property(property)) => return of_node(Some(property)),
             None => return of_node(None),
         }
-        let node = || {
-            let (node, path) = extensions
-                .pointer
-                .pointer
-                .as_deref()?
-                .strip_prefix("/nodes/")?
-                .split_once('/')?;
-            Some(Self {
-                node: Some(Whole(node.parse().ok()?).into()),
-                path: Some(Property::of_name(path)?),
-            })
+        let found = || {
+            let pointer = extensions.pointer.pointer.as_deref()?;
+            let (list, path) = pointer.strip_prefix('/')?.split_once('/')?;
+            let (index, path) = path.split_once('/')?;
+            let index = Some(Index::from(Whole(index.parse().ok()?)));
+            let property = Property::of_pointer(path)?;
+            let [node, mesh] = match list {
+                "nodes" => [index, None],
+                "meshes" if property.is_weights() => [None, index],
+                _ => return None,
+            };
+            let path = Some(property);
+            Some(Self { node, mesh, path })
         };
-        node().unwrap_or_default()
+        found().unwrap_or_default()
     }
 }
 
@@ -355,9 +360,27 @@ pub(super) enum Property {
     Rotation,
     Scale,
     MorphTargetWeights,
+    /// One of the weights.
+    MorphTargetWeight(u32),
+    /// That of `KHR_node_visibility`.
+    Visibility,
 }
 
 impl Property {
+    /// The property at the end of a pointer.
+    fn of_pointer(path: &str) -> Option<Self> {
+        match path.split_once('/') {
+            None => Self::of_name(path),
+            Some(("weights", target)) => Some(Self::MorphTargetWeight(target.parse().ok()?)),
+            Some(("extensions", "KHR_node_visibility/visible")) => Some(Self::Visibility),
+            Some(_) => None,
+        }
+    }
+
+    pub(super) fn is_weights(self) -> bool {
+        matches!(self, Self::MorphTargetWeights | Self::MorphTargetWeight(_))
+    }
+
     fn of_name(name: &str) -> Option<Self> {
         Some(match name {
             "translation" => Self::Translation,
@@ -644,12 +667,38 @@ struct NodeExtensions {
     instancing: bool,
     #[serde(default, rename = "KHR_lights_punctual", deserialize_with = "present")]
     light: bool,
+    #[serde(default, rename = "KHR_node_visibility", deserialize_with = "loose")]
+    visibility: Visibility,
+    #[serde(default, rename = "MSFT_lod", deserialize_with = "loose")]
+    lod: Lod,
+}
+
+#[derive(Default, Deserialize)]
+struct Visibility {
+    #[serde(default, deserialize_with = "loose")]
+    visible: Option<bool>,
+}
+
+#[derive(Default, Deserialize)]
+struct Lod {
+    #[serde(default, deserialize_with = "loose")]
+    ids: Vec<Index>,
 }
 
 impl Node {
     /// Returns `true` if there is a light at the node.
     pub(super) fn is_light(&self) -> bool {
         self.extensions.light
+    }
+
+    /// Returns `true` if the node and all below it are hidden at rest.
+    pub(super) fn is_hidden(&self) -> bool {
+        self.extensions.visibility.visible == Some(false)
+    }
+
+    /// Returns the nodes that are shown in place of this one when it is small on screen.
+    pub(super) fn lods(&self) -> &[Index] {
+        &self.extensions.lod.ids
     }
 
     /// Returns `true` if the node's mesh is drawn several times.

@@ -12,6 +12,8 @@
 //! joints that mirror at rest: no joint's matrix mirrors, unless a clip mirrors a joint that isn't mirrored at rest, which a
 //! warning says.
 //!
+//! Nodes that aren't visible, and levels of detail other than the finest, are left out; see `shown.rs`.
+//!
 //! # Control joints
 //!
 //! A node whose `extras` contain `"deform": false` becomes a control joint, and moves no skin; see
@@ -63,6 +65,7 @@ mod meshopt;
 mod morphs;
 mod repairs;
 mod rig;
+mod shown;
 mod skin;
 mod sockets;
 mod targets;
@@ -74,6 +77,7 @@ use super::{
     axes::Basis,
     nodes::{self, bind::Binder, whole::Bare},
     report::Report,
+    wanted::Wanted,
 };
 use crate::format::FormatError;
 use accessors::Accessors;
@@ -102,18 +106,23 @@ pub fn from_gltf<'s>(
     settings: &ImportSettings,
     read: &mut dyn FnMut(&str) -> Result<Cow<'s, [u8]>, String>,
 ) -> Result<Imported, FormatError> {
-    import(file, source, settings, read, None, &mut |_, _| ())
+    import(
+        file,
+        source,
+        settings,
+        read,
+        Wanted::default(),
+        &mut |_, _| (),
+    )
 }
 
-/// Imports a file as [`from_gltf`] does. In a file that only holds clips, `is_joint` decides by its
-/// name whether a node above those that move is a joint, or something like an armature, whose
-/// transform is baked in.
+/// Imports a file as [`from_gltf`] does, or what is `wanted` of it.
 pub(super) fn import<'s>(
     file: &str,
     source: &'s [u8],
     settings: &ImportSettings,
     read: &mut dyn FnMut(&str) -> Result<Cow<'s, [u8]>, String>,
-    is_joint: Option<&dyn Fn(&str) -> bool>,
+    wanted: Wanted,
     on_images: OnImages,
 ) -> Result<Imported, FormatError> {
     let right_handed = settings.hand != Hand::Left;
@@ -134,10 +143,24 @@ pub(super) fn import<'s>(
     let limits = &settings.limits;
     let buffers = Buffers::read(&document, limits, &report, read)?;
     let decoded = Decoded::new(root);
-    let accessors = Accessors::new(root, &buffers, &decoded, limits);
+    let beside = if document.blob.is_some() {
+        0
+    } else {
+        buffers.len()
+    };
+    let bytes = source.len() as u64 + beside as u64;
+    let accessors = Accessors::new(root, &buffers, &decoded, limits, bytes);
+    accessors.warn_of_strides(&mut report);
 
-    let scene = rig::scene(root, &mut report)?;
-    let rig = rig::read(&accessors, scene, &basis, limits, &mut report, is_joint)?;
+    let scene = rig::scene(root, wanted.scene, &mut report)?;
+    let (rig, switched) = rig::read(
+        &accessors,
+        scene,
+        &basis,
+        settings,
+        &mut report,
+        wanted.is_joint,
+    )?;
     let Materials {
         list: mut materials,
         in_file,
@@ -177,6 +200,7 @@ pub(super) fn import<'s>(
         accessors: &accessors,
         basis: &basis,
         rig: &rig,
+        switched: &switched,
         limits,
         morphs: &morphs,
     };

@@ -3,7 +3,7 @@
 use super::{
     accessors::Accessors,
     document::CHECK,
-    json::{Animation, Index, Interpolation, Property, Sampler, Type},
+    json::{Animation, Channel, ChannelTarget, Index, Interpolation, Property, Sampler, Type},
 };
 use crate::{
     format::FormatError,
@@ -17,7 +17,7 @@ use crate::{
     model::{MorphIndex, Morphs},
     plural::{counted, there_are},
 };
-use std::collections::{BTreeMap, HashMap, btree_map::Entry};
+use std::collections::{BTreeMap, HashMap};
 
 /// The morph targets of a file.
 pub(super) struct FileMorphs {
@@ -59,15 +59,13 @@ impl FileMorphs {
             let names = target_names(accessors, node, count);
             let given = names.into_iter().enumerate().map(|(target, name)| {
                 let of_target = |(at, curves): (&usize, &mut NodeCurves)| {
-                    (
-                        *at,
-                        std::mem::replace(&mut curves[target], WeightCurve::NONE),
-                    )
+                    let curve = std::mem::replace(&mut curves[target], WeightCurve::NONE);
+                    curve.moves().then_some((*at, curve))
                 };
                 Given {
                     name,
                     rest: rest_weight(accessors, node, target),
-                    curves: curves.iter_mut().map(of_target).collect(),
+                    curves: curves.iter_mut().filter_map(of_target).collect(),
                 }
             });
             of_node.insert(node, shared.add_mesh(given));
@@ -179,6 +177,10 @@ impl WeightCurve {
         values: Vec::new(),
         between: Between::Linear,
     };
+
+    fn moves(&self) -> bool {
+        !self.times.is_empty()
+    }
 }
 
 struct Reader<'a> {
@@ -196,13 +198,16 @@ impl Reader<'_> {
     ) -> Result<BTreeMap<usize, NodeCurves>, FormatError> {
         let mut out = BTreeMap::new();
         for (at, channel) in animation.channels.iter().enumerate() {
-            let node = channel.target.node.map(Index::value);
-            let (Some(Property::MorphTargetWeights), Some(node)) = (channel.target.path, node)
-            else {
-                continue;
+            let target = match channel.target.path {
+                Some(Property::MorphTargetWeights) => None,
+                Some(Property::MorphTargetWeight(target)) => Some(target as usize),
+                _ => continue,
             };
             let place = format!("{place}.channels[{at}]");
-            let Some(&targets) = self.counts.get(&node) else {
+            let nodes = self.nodes(channel, &place, report)?;
+            let count = nodes.iter().map(|node| self.counts[node]).max();
+            let Some(count) = count.filter(|&count| target.is_none_or(|target| target < count))
+            else {
                 let message = "weights of a node without morph targets are animated";
                 report.warn(&place, message, "the channel was left out");
                 continue;
@@ -216,20 +221,55 @@ impl Reader<'_> {
                 );
                 return Err(report.error(&place, message, CHECK));
             };
-            match out.entry(node) {
-                Entry::Occupied(_) => report.warn(
+            let first = target.unwrap_or(0);
+            let width = target.map_or(count, |_| 1);
+            let is_taken = |node: &usize| {
+                let curves: Option<&NodeCurves> = out.get(node);
+                curves.is_some_and(|all| all[first..first + width].iter().any(WeightCurve::moves))
+            };
+            if nodes.iter().any(is_taken) {
+                report.warn(
                     &place,
                     "another channel has the same target",
                     "the first one counts",
-                ),
-                Entry::Vacant(entry) => {
-                    if let Some(curves) = self.channel(sampler, targets, &place, report)? {
-                        entry.insert(curves);
-                    }
-                }
+                );
+                continue;
+            }
+            let Some(curves) = self.channel(sampler, width, &place, report)? else {
+                continue;
+            };
+            let keys: usize = curves.iter().map(|curve| curve.values.len()).sum();
+            for node in nodes {
+                self.accessors
+                    .charge(report, &place, (count + keys) as u64)?;
+                let none = || vec![WeightCurve::NONE; count];
+                let all = out.entry(node).or_insert_with(none);
+                all[first..first + width].clone_from_slice(&curves);
             }
         }
         Ok(out)
+    }
+
+    /// Returns the nodes with morph targets whose weights a channel animates: one, or those that show a mesh and have no weights
+    /// of their own.
+    fn nodes(
+        &self,
+        channel: &Channel,
+        place: &str,
+        report: &Report,
+    ) -> Result<Vec<usize>, FormatError> {
+        let ChannelTarget { node, mesh, .. } = channel.target;
+        if mesh.is_none() {
+            let known = |node: &usize| self.counts.contains_key(node);
+            let node = node.map(Index::value).filter(known);
+            return Ok(Vec::from_iter(node));
+        }
+        // Any number of channels may animate a mesh that any number of nodes show.
+        self.accessors
+            .charge(report, place, self.counts.len() as u64)?;
+        let nodes = &self.accessors.root.nodes;
+        let is_meant = |at: &usize| nodes[*at].mesh == mesh && nodes[*at].weights.is_none();
+        Ok(self.counts.keys().copied().filter(is_meant).collect())
     }
 
     /// Reads a channel: a curve per target. `None` if it has no usable keys.
@@ -252,7 +292,7 @@ impl Reader<'_> {
         };
         let open = |index: Index| {
             self.accessors
-                .open(report, place, index.value(), &[Type::Scalar])
+                .open_keys(report, place, index.value(), &[Type::Scalar])
         };
         let (times, values) = (open(sampler.input)?, open(sampler.output)?.into_shares());
         if times.len() == 0 {

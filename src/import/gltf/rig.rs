@@ -4,13 +4,14 @@ use super::{
     accessors::Accessors,
     document::CHECK,
     extras,
-    json::{Channel, Index, Interpolation, Property, Root, Type},
+    json::{Channel, Index, Interpolation, Property, Root, Scene, Type},
+    shown::{Shown, Switched, shown},
 };
 use crate::{
     format::FormatError,
     hierarchy::Hierarchy,
     import::{
-        Limits,
+        ImportSettings, SceneEntry,
         axes::Basis,
         nodes::{Local, Node, Rig},
         report::Report,
@@ -24,25 +25,36 @@ use glam::{Affine3A, DQuat, DVec3, Mat4, Quat, Vec3};
 /// things by scaling them to almost nothing.
 const HIDING: f64 = 100.0;
 
-/// Makes the joints of a scene of a file. In a file with neither skin nor mesh, `is_joint` decides by its name
+/// The most scenes that an error lists.
+const MOST_SCENES: usize = 8;
+
+/// Makes the joints of a scene of a file, and returns the nodes that clips show and hide. In a file with neither skin nor mesh, `is_joint` decides by its name
 /// whether a node above those that move is a joint.
 pub(super) fn read(
     accessors: &Accessors,
     scene: Option<usize>,
     basis: &Basis,
-    limits: &Limits,
+    settings: &ImportSettings,
     report: &mut Report,
     is_joint: Option<&dyn Fn(&str) -> bool>,
-) -> Result<Rig, FormatError> {
+) -> Result<(Rig, Vec<Switched>), FormatError> {
     let root = accessors.root;
     let hierarchy = hierarchy(root, report)?;
-    let locals = locals(root, basis, report)?;
-    let shown = shown_scales(accessors, basis, &locals, report);
+    let mut locals = locals(root, basis, report)?;
+    let scales = shown_scales(accessors, basis, &locals, report);
     let in_scene = in_scene(root, scene, &hierarchy);
-    let moved = moved(root);
-    let meshes: Vec<usize> = (0..root.nodes.len())
-        .filter(|&n| in_scene[n] && root.nodes[n].mesh.is_some())
-        .collect();
+    let mut moved = moved(root);
+    let Shown {
+        meshes,
+        mut switched,
+    } = shown(root, &in_scene, &hierarchy, settings.all_lods, report);
+    for switched in &mut switched {
+        let node = switched.node;
+        (switched.scale, moved[node][2]) = (scales[node], true);
+        if switched.is_hidden {
+            locals[node].scale = DVec3::ZERO;
+        }
+    }
     let carried = carriers(root, &meshes, report)?;
     let mut is_socket = vec![false; root.nodes.len()];
     for (at, node) in root.nodes.iter().enumerate() {
@@ -52,7 +64,7 @@ pub(super) fn read(
     let node = |(at, node): (usize, &super::json::Node)| Node {
         name: node.name.clone(),
         local: locals[at],
-        shown: shown[at],
+        shown: scales[at],
         is_animated: moved[at].contains(&true),
         // A file without animations doesn't tell which of its transforms are at rest.
         posed: if root.animations.is_empty() {
@@ -67,7 +79,15 @@ pub(super) fn read(
         is_socket: is_socket[at],
     };
     let nodes: Vec<Node> = root.nodes.iter().enumerate().map(node).collect();
-    Rig::new(&nodes, &hierarchy, meshes, limits, report, is_joint)
+    let rig = Rig::new(
+        &nodes,
+        &hierarchy,
+        meshes,
+        &settings.limits,
+        report,
+        is_joint,
+    )?;
+    Ok((rig, switched))
 }
 
 /// Returns the tree of the nodes. glTF lists children, so a node can have two parents, or be its
@@ -252,7 +272,14 @@ fn shown_scales(
 /// Returns the index of the scene that is read: the one that the file names, or the first; `None` if
 /// there is none. If that is empty, as if an artist left an empty scene open, the first scene that
 /// isn't takes its place.
-pub(super) fn scene(root: &Root, report: &mut Report) -> Result<Option<usize>, FormatError> {
+pub(super) fn scene(
+    root: &Root,
+    wanted: Option<&SceneEntry>,
+    report: &mut Report,
+) -> Result<Option<usize>, FormatError> {
+    if let Some(wanted) = wanted {
+        return chosen(root, wanted, report).map(Some);
+    }
     let default = root.scene.map_or(0, Index::value);
     if let Some(index) = root
         .scene
@@ -285,6 +312,41 @@ pub(super) fn scene(root: &Root, report: &mut Report) -> Result<Option<usize>, F
     Ok(Some(other))
 }
 
+/// Returns the index of a scene that a manifest asks for.
+fn chosen(root: &Root, wanted: &SceneEntry, report: &Report) -> Result<usize, FormatError> {
+    let found = match wanted {
+        SceneEntry::Number(number) => Some(*number as usize).filter(|at| *at < root.scenes.len()),
+        SceneEntry::Name(name) => {
+            let mut scenes = root.scenes.iter();
+            scenes.position(|scene| scene.name.as_ref() == Some(name))
+        }
+    };
+    found.ok_or_else(|| {
+        // Names first, numbers for scenes without one.
+        let scene = |(at, scene): (usize, &Scene)| match &scene.name {
+            Some(name) => SceneEntry::Name(name.clone()).to_string(),
+            None => at.to_string(),
+        };
+        let some: Vec<String> = root
+            .scenes
+            .iter()
+            .enumerate()
+            .take(MOST_SCENES)
+            .map(scene)
+            .collect();
+        let more = if root.scenes.len() > MOST_SCENES {
+            ", …"
+        } else {
+            ""
+        };
+        let hint = match some.is_empty() {
+            true => "the file has no scenes: remove `scene` from the manifest".to_owned(),
+            false => format!("available: {}{more}", some.join(", ")),
+        };
+        report.error("scenes", format!("there is no scene {wanted}"), &hint)
+    })
+}
+
 /// Returns, per node, `true` if it is in the scene. Every node is if there is none.
 fn in_scene(root: &Root, scene: Option<usize>, hierarchy: &Hierarchy) -> Vec<bool> {
     let scene = scene.map(|scene| &root.scenes[scene]);
@@ -311,20 +373,16 @@ fn moved(root: &Root) -> Vec<[bool; 3]> {
                 Property::Translation => moved[0] = true,
                 Property::Rotation => moved[1] = true,
                 Property::Scale => moved[2] = true,
-                Property::MorphTargetWeights => {}
+                _ => {}
             }
         }
     }
     moved
 }
 
-/// The node that a channel moves, and its property.
+/// The node whose property a channel animates, and the property.
 fn target(channel: &Channel) -> Option<(usize, Property)> {
-    let property = channel
-        .target
-        .path
-        .filter(|property| *property != Property::MorphTargetWeights)?;
-    Some((channel.target.node?.value(), property))
+    Some((channel.target.node?.value(), channel.target.path?))
 }
 
 /// Returns, per node, `true` if it carries something: the joints of the skins in use, and the nodes

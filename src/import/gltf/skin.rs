@@ -135,9 +135,10 @@ impl Importer<'_> {
                 repairs.unread[0].push(place);
                 continue;
             };
-            let positions = self.accessors.open(
+            let positions = self.accessors.open_of(
                 report,
                 &format!("{place}.attributes.POSITION"),
+                (primitive, Some(Semantic::Positions)),
                 positions.value(),
                 &[Type::Vec3],
             )?;
@@ -235,9 +236,13 @@ impl Importer<'_> {
         let corners: Vec<u32> = match primitive.indices {
             Some(indices) => {
                 let place = format!("{place}.indices");
-                let indices =
-                    self.accessors
-                        .open(report, &place, indices.value(), &[Type::Scalar])?;
+                let indices = self.accessors.open_of(
+                    report,
+                    &place,
+                    (primitive, None),
+                    indices.value(),
+                    &[Type::Scalar],
+                )?;
                 let corners: Vec<u32> = (0..indices.len())
                     .map(|at| indices.indices::<1>(at)[0])
                     .collect();
@@ -402,17 +407,20 @@ impl Importer<'_> {
                 attribute(primitive, Semantic::Joints(sets.len() as u32)),
                 attribute(primitive, Semantic::Weights(sets.len() as u32)),
             ) {
-                let open = |name: &str, index: Index| {
-                    let place = format!("{}.attributes.{name}_{}", draft.place, sets.len());
+                let open = |semantic: Semantic, index: Index| {
+                    let place = format!("{}.attributes.{semantic}", draft.place);
+                    let of = (primitive, Some(semantic));
+                    let types = &[Type::Vec4];
                     let accessor =
                         self.accessors
-                            .open(report, &place, index.value(), &[Type::Vec4])?;
+                            .open_of(report, &place, of, index.value(), types)?;
                     draft.check_length(&accessor, &place, report)?;
                     Ok(accessor)
                 };
+                let set = sets.len() as u32;
                 sets.push([
-                    open("JOINTS", joints)?,
-                    open("WEIGHTS", weights)?.into_shares(),
+                    open(Semantic::Joints(set), joints)?,
+                    open(Semantic::Weights(set), weights)?.into_shares(),
                 ]);
                 let vertex = format!("a vertex of {}", draft.place);
                 self.limits
@@ -475,7 +483,10 @@ impl Importer<'_> {
                 return Ok(None);
             };
             let place = format!("{}.attributes.{}", draft.place, semantic);
-            let accessor = self.accessors.open(report, &place, index.value(), types)?;
+            let of = (primitive, Some(semantic));
+            let accessor = self
+                .accessors
+                .open_of(report, &place, of, index.value(), types)?;
             draft.check_length(&accessor, &place, report)?;
             Ok(Some(accessor))
         };

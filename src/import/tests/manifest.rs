@@ -17,6 +17,7 @@ fn settings_of_a_manifest_are_those_that_it_was_given() {
         scale: 0.5,
         hand: Hand::Left,
         up: UpAxis::Z,
+        all_lods: true,
         flip_v: true,
         skin_error: 0.25,
         max_palette: 64,

@@ -35,6 +35,7 @@ fn write(
         scale,
         hand,
         up,
+        all_lods,
         flip_v,
         skin_error,
         max_palette,
@@ -56,6 +57,9 @@ fn write(
     }
     if *up != UpAxis::Auto {
         writeln!(out, "    up: {up:?},")?;
+    }
+    if *all_lods {
+        writeln!(out, "    all_lods: true,")?;
     }
     if *flip_v {
         writeln!(out, "    flip_v: true,")?;

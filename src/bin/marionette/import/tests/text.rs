@@ -18,6 +18,7 @@ fn the_text_is_the_manifest() {
         scale: 0.0254,
         hand: Hand::Left,
         up: UpAxis::Z,
+        all_lods: true,
         flip_v: true,
         skin_error: 0.25,
         max_palette: 12,

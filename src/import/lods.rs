@@ -1,0 +1,55 @@
+//! Levels of detail: copies of a mesh, of which only one is drawn at a time.
+
+use std::collections::HashMap;
+
+/// Returns, per node, `true` if it is a coarser level of detail of something according to its name, or below such a node.
+/// `names` are those of nodes with a mesh at or below them. `order` has parents before their children.
+pub(super) fn coarser(
+    names: &[Option<&str>],
+    parents: &[Option<usize>],
+    order: &[usize],
+) -> Vec<bool> {
+    let levels: Vec<Option<(String, u32)>> =
+        names.iter().map(|name| name.and_then(level)).collect();
+    let mut finest: HashMap<&str, u32> = HashMap::new();
+    for (of, level) in levels.iter().flatten() {
+        let finest = finest.entry(of).or_insert(*level);
+        *finest = (*finest).min(*level);
+    }
+    let mut out = vec![false; names.len()];
+    for &node in order {
+        let own = levels[node].as_ref();
+        out[node] = own.is_some_and(|(of, level)| *level > finest[&**of])
+            || parents[node].is_some_and(|parent| out[parent]);
+    }
+    out
+}
+
+/// Splits a name such as `Body_LOD1`, `LOD1_Body` or `BodyLod1.001` into what it is a level of, and the level.
+fn level(name: &str) -> Option<(String, u32)> {
+    let lower = name.to_ascii_lowercase();
+    lower.match_indices("lod").find_map(|(at, lod)| {
+        let before = name[..at].chars().next_back();
+        let is_word = before.is_none_or(|letter| !letter.is_alphanumeric())
+            || (name[at..].starts_with('L') && before.is_some_and(|letter| !letter.is_uppercase()));
+        let after = &lower[at + lod.len()..];
+        let after = after.strip_prefix(['_', '-', ' ']).unwrap_or(after);
+        let digits = after.bytes().take_while(u8::is_ascii_digit).count();
+        let rest = &after[digits..];
+        let is_level = is_word
+            && (1..=2).contains(&digits)
+            && !rest.starts_with(|next: char| next.is_alphanumeric());
+        let level = after[..digits].parse().ok().filter(|_| is_level)?;
+        // Blender numbers copies.
+        let copy = |(_, number): &(&str, &str)| {
+            number.len() >= 3 && number.bytes().all(|byte| byte.is_ascii_digit())
+        };
+        let rest = rest
+            .rsplit_once('.')
+            .filter(copy)
+            .map_or(rest, |(own, _)| own);
+        let separators = ['_', '-', ' ', '.'];
+        let [of, rest] = [&lower[..at], rest].map(|part| part.trim_matches(separators));
+        Some((format!("{of}/{rest}"), level))
+    })
+}
