@@ -30,10 +30,11 @@ pub(super) fn speech(
     let mut shapes: Vec<&str> = visemes.iter().map(|(_, shape, _)| &**shape).collect();
     shapes.sort_unstable();
     shapes.dedup();
-    let unknown = shapes
-        .into_iter()
-        .filter(|shape| !morphs.is_known_expression(shape));
-    let unknown: Vec<&str> = unknown.collect();
+    let known = morphs.expressions(&shapes);
+    let unknown = shapes.iter().zip(known);
+    let unknown: Vec<&str> = unknown
+        .filter_map(|(shape, known)| known.is_none().then_some(*shape))
+        .collect();
     if let [first, ..] = unknown[..] {
         let names = morphs.names().iter().map(|name| &**name);
         let message = format!(

@@ -4,7 +4,11 @@
 //! some of its own; a game or a stream of face tracking has another. So a name is looked for as it is, then as the same shape
 //! in another set, then as a mix of shapes.
 
+mod mouths;
+
 use super::{MorphIndex, Morphs};
+use mouths::{mouth, tell_rhubarb};
+use std::collections::HashMap;
 
 /// A shape, and what else it is called. Names are [reduced](reduced).
 const SAME: &[(&str, &[&str])] = &[
@@ -39,21 +43,6 @@ const SAME: &[(&str, &[&str])] = &[
     ("sad", &["sorrow", "fclallsorrow"]),
     ("relaxed", &["fun", "fclallfun"]),
     ("surprised", &["surprise", "fclallsurprised"]),
-    ("aa", &["a", "ah", "visemeaa", "fclmtha"]),
-    ("ih", &["i", "visemei", "fclmthi"]),
-    ("ou", &["u", "oo", "visemeu", "fclmthu"]),
-    ("ee", &["e", "visemee", "fclmthe"]),
-    ("oh", &["o", "visemeo", "fclmtho"]),
-    ("pp", &["visemepp", "mm", "mbp"]),
-    ("ff", &["visemeff", "fv"]),
-    ("th", &["visemeth"]),
-    ("dd", &["visemedd"]),
-    ("kk", &["visemekk"]),
-    ("ch", &["visemech"]),
-    ("ss", &["visemess"]),
-    ("nn", &["visemenn"]),
-    ("rr", &["visemerr"]),
-    ("sil", &["visemesil"]),
 ];
 
 /// A shape as a mix of others, tried in order for models that lack it.
@@ -182,74 +171,112 @@ impl Morphs {
     /// Returns the morph targets that show an expression, each with its share of the expression's weight. Empty if the
     /// model has nothing like it.
     ///
-    /// Takes the name of a morph target, one of ARKit's 52 blend shapes, one of VRM's presets (also as in version 0), or one of
-    /// Oculus' visemes, whichever set the model has: `blink` closes both of ARKit's eyes, and `jawOpen` is VRM's `aa`. Case,
-    /// separators and prefixes such as `viseme_` make no difference.
+    /// Takes the name of a morph target, one of ARKit's 52 blend shapes, one of VRM's presets (also as in version 0), or a mouth
+    /// shape of Oculus, VRChat, MMD, Rhubarb, or Microsoft (a number), whichever set the model has: `blink` closes both of
+    /// ARKit's eyes, and `jawOpen` is VRM's `aa`. Case, separators and prefixes such as `viseme_` make no difference.
+    ///
+    /// `A` and `E` are vowels. For Rhubarb's shapes of these names, write `rhubarb_A` and `rhubarb_E`.
     pub fn expression(&self, name: &str) -> Vec<(MorphIndex, f32)> {
-        // The exact name goes first: other targets of the model may reduce to the same letters.
-        if let Some(morph) = self.morph(name) {
-            return vec![(morph, 1.0)];
-        }
-        let names: Vec<String> = self.names().iter().map(|name| reduced(name)).collect();
-        let mut out: Vec<(MorphIndex, f32)> = Vec::new();
-        let mut add = |morph: usize, share: f32| {
-            let morph = morph as MorphIndex;
-            // A target may stand in for both halves of a mix.
-            match out.iter_mut().find(|(of, _)| *of == morph) {
-                Some((_, sum)) => *sum += share,
-                None => out.push((morph, share)),
-            }
-        };
-        find(&names, &reduced(name), 1.0, 2, &mut add);
-        out
+        self.expressions(&[name])
+            .pop()
+            .flatten()
+            .unwrap_or_default()
     }
 
     /// Returns `true` if an expression's name is known, although the model may have nothing to show for it.
     pub fn is_known_expression(&self, name: &str) -> bool {
-        let name = reduced(name);
-        NOTHING.contains(&shape(&name)) || !self.expression(&name).is_empty()
+        self.expressions(&[name]).iter().all(Option::is_some)
+    }
+
+    /// Returns what [`expression`](Self::expression) does, for names that are used together, such as in a speech: `A` is a vowel
+    /// beside `I`, and a closed mouth beside `X`. `None` for names that are unknown.
+    pub(crate) fn expressions(&self, names: &[&str]) -> Vec<Option<Vec<(MorphIndex, f32)>>> {
+        let own = Targets::new(self);
+        let mut asked: Vec<String> = names.iter().map(|name| reduced(name)).collect();
+        tell_rhubarb(&mut asked);
+        let shown = |(&name, asked): (&&str, &String)| {
+            // The exact name goes first: other targets of the model may reduce to the same letters.
+            let exact = self.morph(name);
+            let exact = exact.filter(|&morph| own.reduced[usize::from(morph)] == *asked);
+            if let Some(morph) = exact {
+                return Some(vec![(morph, 1.0)]);
+            }
+            let mut out: Vec<(MorphIndex, f32)> = Vec::new();
+            let mut add = |morph: usize, share: f32| {
+                let morph = morph as MorphIndex;
+                // A target may stand in for both halves of a mix.
+                match out.iter_mut().find(|(of, _)| *of == morph) {
+                    Some((_, sum)) => *sum += share,
+                    None => out.push((morph, share)),
+                }
+            };
+            let is_shown = own.find(asked, 1.0, 2, &mut add);
+            (is_shown || NOTHING.contains(&shape(asked))).then_some(out)
+        };
+        names.iter().zip(&asked).map(shown).collect()
     }
 }
 
-/// Adds what shows a shape. Returns `true` if there is something.
-fn find(
-    names: &[String],
-    name: &str,
-    share: f32,
-    depth: usize,
-    add: &mut impl FnMut(usize, f32),
-) -> bool {
-    let wanted = shape(name);
-    let direct = names
-        .iter()
-        .position(|own| own == name)
-        .or_else(|| names.iter().position(|own| shape(own) == wanted));
-    if let Some(at) = direct {
-        add(at, share);
-        return true;
-    }
-    // Parts of a mix may be mixes. The limit ends circles, such as that of `jawOpen` and `aa`.
-    if depth == 0 {
-        return false;
-    }
-    // Later mixes are for models that lack all parts of the earlier ones.
-    let mixes = MIXES.iter().filter(|(of, _)| *of == wanted);
-    for (_, parts) in mixes {
-        let mut any = false;
-        for &(part, of) in *parts {
-            any |= find(names, part, share * of, depth - 1, add);
+/// The names of a model's morph targets.
+struct Targets {
+    reduced: Vec<String>,
+    /// The first target of each reduced name, and of each shape.
+    by_name: HashMap<String, usize>,
+    by_shape: HashMap<String, usize>,
+}
+
+impl Targets {
+    fn new(morphs: &Morphs) -> Self {
+        let mut reduced: Vec<String> = morphs.names().iter().map(|name| reduced(name)).collect();
+        tell_rhubarb(&mut reduced);
+        let (mut by_name, mut by_shape) = (HashMap::new(), HashMap::new());
+        for (at, name) in reduced.iter().enumerate() {
+            by_name.entry(name.clone()).or_insert(at);
+            // Numbers count something else.
+            if name.parse::<u64>().is_err() {
+                by_shape.entry(shape(name).to_owned()).or_insert(at);
+            }
         }
-        if any {
+        Self {
+            reduced,
+            by_name,
+            by_shape,
+        }
+    }
+
+    /// Adds what shows a shape. Returns `true` if there is something.
+    fn find(&self, name: &str, share: f32, depth: usize, add: &mut impl FnMut(usize, f32)) -> bool {
+        let wanted = shape(name);
+        let direct = self.by_name.get(name).or_else(|| self.by_shape.get(wanted));
+        if let Some(&at) = direct {
+            add(at, share);
             return true;
         }
+        // Parts of a mix may be mixes. The limit ends circles, such as that of `jawOpen` and `aa`.
+        if depth == 0 {
+            return false;
+        }
+        // Later mixes are for models that lack all parts of the earlier ones.
+        let mixes = MIXES.iter().filter(|(of, _)| *of == wanted);
+        for (_, parts) in mixes {
+            let mut any = false;
+            for &(part, of) in *parts {
+                any |= self.find(part, share * of, depth - 1, add);
+            }
+            if any {
+                return true;
+            }
+        }
+        false
     }
-    false
 }
 
 /// The first name of the shape, given another one.
 fn shape(name: &str) -> &str {
     let same = SAME.iter().find(|(_, others)| others.contains(&name));
-    same.map_or(name, |(first, _)| first)
+    same.map(|(first, _)| *first)
+        .or_else(|| mouth(name))
+        .unwrap_or(name)
 }
 
 /// A name in lower case without separators, with its side spelled out: `Blink_L`, `blink.L` and `blinkLeft` are one.

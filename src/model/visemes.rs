@@ -10,11 +10,9 @@ use std::sync::Arc;
 /// /// Reads a line of Rhubarb's output: a time and a letter.
 /// fn viseme(line: &str) -> Option<Viseme> {
 ///     let (time, letter) = line.split_once('\t')?;
-///     let shapes = [("A", "pp"), ("B", "ee"), ("C", "aa"), ("D", "aa"), ("E", "oh"), ("F", "ou"), ("G", "ff")];
-///     let shape = shapes.iter().find(|(name, _)| *name == letter).map_or("sil", |(_, shape)| shape);
-///     Some(Viseme::new(time.parse().ok()?, shape, 1.0))
+///     Some(Viseme::new(time.parse().ok()?, letter, 1.0))
 /// }
-/// assert_eq!(viseme("0.35\tF"), Some(Viseme::new(0.35, "ou", 1.0)));
+/// assert_eq!(viseme("0.35\tF"), Some(Viseme::new(0.35, "F", 1.0)));
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Viseme {
@@ -41,8 +39,9 @@ impl SkeletalClip {
     /// Makes a clip of visemes, in any order, that moves nothing but the morph targets that they use.
     ///
     /// At its time, each shape has its weight, and all others that the clip uses are at 0; in between, weights change
-    /// evenly. Shapes at one time are shown together. Lip-sync tools such as Rhubarb write such lists. A viseme that the model
-    /// has nothing for closes the mouth; those whose time is not a positive number are left out.
+    /// evenly. Shapes at one time are shown together. Lip-sync tools such as Rhubarb write such lists. Names are those of
+    /// [`Morphs::expression`], but `A` and `E` are Rhubarb's if others of its shapes are in the list and no other vowels. A
+    /// viseme that the model has nothing for closes the mouth; those whose time is not a positive number are left out.
     ///
     /// # Errors
     /// If a weight is not finite.
@@ -56,6 +55,10 @@ impl SkeletalClip {
             .filter(|viseme| viseme.time >= 0.0 && viseme.time.is_finite())
             .collect();
         order.sort_by(|a, b| a.time.total_cmp(&b.time));
+        let mut names: Vec<&str> = visemes.iter().map(|viseme| &*viseme.shape).collect();
+        names.sort_unstable();
+        names.dedup();
+        let shapes = morphs.expressions(&names);
         let count = morphs.len();
         let (mut times, mut weights, mut animated) = (Vec::new(), Vec::new(), vec![false; count]);
         // A mouth that is silent at first.
@@ -68,7 +71,9 @@ impl SkeletalClip {
             let start = weights.len();
             weights.resize(start + count, 0.0);
             for viseme in together {
-                for (morph, share) in morphs.expression(&viseme.shape) {
+                let shape = names.binary_search(&&*viseme.shape);
+                let shape = shape.ok().and_then(|at| shapes[at].as_ref());
+                for &(morph, share) in shape.into_iter().flatten() {
                     weights[start + usize::from(morph)] += viseme.weight * share;
                     animated[usize::from(morph)] = true;
                 }

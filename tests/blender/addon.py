@@ -281,6 +281,73 @@ def scout(marionette):
     expect("Scout: clips", of_clips(after), of_clips(before), by=0.51 / scene.render.fps)
 
 
+def in_mode(mode, **settings):
+    """The callback keys of each animation of the open file, exported in one of the exporter's modes."""
+    path = Path(FOLDER.name) / "mode.glb"
+    module = sys.modules[ADDON.stem]
+    given = dict(module.DEFAULTS) | {"export_animation_mode": mode, "export_anim_slide_to_zero": False} | settings
+    bpy.ops.export_scene.gltf(filepath=str(path), **given)
+    found = {}
+    for animation in module.Glb(path.read_bytes()).document["animations"]:
+        extras = animation.get("extras", {}).get("marionette", {})
+        keys = [[key["name"], key["time"], *([key["until"]] if "until" in key else [])] for key in extras.get("callbacks", [])]
+        found[animation["name"]] = [keys, {name: extras[name] for name in extras if name != "callbacks"}]
+    return found
+
+
+def modes():
+    """Exports strips and scenes: callback keys are where the markers are in the animation."""
+    author(1.0)
+    scene, rig = bpy.context.scene, bpy.data.objects["Rig"]
+    data, jump, wave = rig.animation_data, bpy.data.actions["jump"], bpy.data.actions["wave"]
+    plain = [["jump", 3], ["hit", 6, 9], ["land", 12]]
+    once = {"playback": "Once"}
+    data.action = jump
+    merged = in_mode("ACTIVE_ACTIONS")
+    seconds = lambda keys, start=0, scale=1: [
+        [name, *((start + frame * scale) / 30 for frame in frames)] for name, *frames in keys
+    ]
+    expect("active actions", merged, {"Animation": [seconds(plain), once | {"ground_speed": 2.5}]})
+    scene.frame_start, scene.frame_end = 5, 60
+    # Only what the scene shows: the range is cut off, and the rest follows.
+    shown = [["hit", 6, 9], ["land", 12]]
+    expect("scene", in_mode("SCENE")["Rig"][0], seconds(shown))
+    slid = in_mode("SCENE", export_anim_slide_to_zero=True)
+    expect("scene that slides to zero", slid["Rig"][0], seconds(shown, -5))
+
+    data.action = None
+    for what, start, scale in [("at 0", 0, 1.0), ("at 101", 101, 1.0), ("slow", 0, 2.0), ("late and fast", 40, 0.5)]:
+        track = data.nla_tracks.new()
+        track.name = what
+        strip = track.strips.new("strip", start, jump)
+        strip.scale = scale
+        speed = once | {"ground_speed": 2.5 / scale}
+        expect(what, in_mode("NLA_TRACKS")[what], [seconds(plain, start, scale), speed])
+        if start:
+            slid = in_mode("NLA_TRACKS", export_anim_slide_to_zero=True)
+            expect(f"{what}, slid to zero", slid[what][0], seconds(plain, 0, scale))
+        if what == "late and fast":
+            cut = seconds(plain, start, scale)
+            scene.frame_start, scene.frame_end = 0, 44
+            expect("a strip in a scene", in_mode("SCENE")["Rig"][0], [cut[0], [*cut[1][:2], 44 / 30]])
+        data.nla_tracks.remove(track)
+
+    track = data.nla_tracks.new()
+    track.name = "several"
+    first = track.strips.new("first", 10, jump)
+    first.repeat = 2.0
+    first.use_reverse = True
+    muted = track.strips.new("muted", 60, jump)
+    muted.mute = True
+    track.strips.new("second", 90, wave)
+    found = in_mode("NLA_TRACKS")["several"]
+    backward = lambda at: [["land", at + 8], ["hit", at + 11, at + 14], ["jump", at + 17]]
+    # The action begins at frame -5 and ends at 15. Each of its ranges is open at one end.
+    forward = [["trail", 90, 93], ["trail", 105, 110]]
+    expect("several strips", found, [seconds(backward(10) + backward(30) + forward), {}])
+    bpy.ops.preferences.addon_disable(module=ADDON.stem)
+
+
 def main(marionette):
     folder = Path(FOLDER.name)
     for scale in (1.0, 0.01):
@@ -323,6 +390,7 @@ def main(marionette):
 
 if __name__ == "__main__":
     main(sys.argv[1])
+    modes()
     scout(sys.argv[1])
     if FAILURES:
         sys.exit("\n".join(FAILURES))

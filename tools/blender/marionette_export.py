@@ -111,24 +111,27 @@ class ExportSettings(bpy.types.PropertyGroup):
 # What it means
 
 
-def callback_keys(action, seconds, end):
-    """The callback keys that an action's pose markers stand for. `seconds` is the time of a frame, `end` the clip's.
+def callback_keys(markers, seconds, begin, end):
+    """The callback keys that pose markers stand for. `seconds` is the time of a frame, `begin` and `end` are the clip's.
 
     `footstep: left` is a key with data. `hit begin` and `hit end` are a range. What isn't closed lasts to the end of the
     clip, and what isn't opened began at its start, as do ranges that go on in the next loop.
     """
     keys, open_ranges = [], {}
-    for marker in sorted(action.pose_markers, key=lambda marker: marker.frame):
+    is_backward = seconds(1) < seconds(0)
+    kinds = {"begin": "end", "end": "begin"} if is_backward else {}
+    for marker in sorted(markers, key=lambda marker: seconds(marker.frame)):
         name, colon, data = marker.name.partition(":")
-        name, time = name.strip(), max(0.0, min(seconds(marker.frame), end))
+        name, time = name.strip(), max(begin, min(seconds(marker.frame), end))
         words = name.rsplit(None, 1)
         kind = words[1].lower() if len(words) == 2 else ""
+        kind = kinds.get(kind, kind)
         if kind == "end":
             waiting = open_ranges.get(words[0])
             if waiting:
                 waiting.pop(0)["until"] = time
             else:
-                keys.append({"time": 0.0, "until": time, "name": words[0]} | read_data(colon, data))
+                keys.append({"time": begin, "until": time, "name": words[0]} | read_data(colon, data))
         elif kind == "begin":
             key = {"time": time, "until": end, "name": words[0]} | read_data(colon, data)
             open_ranges.setdefault(words[0], []).append(key)
@@ -153,9 +156,8 @@ def read_data(colon, text):
         return {"data": text}
 
 
-def first_frame(action, slides_to_zero, negative_frames):
-    """The frame that is at time 0 in the file, as Blender's exporter decides it."""
-    start = int(action.frame_range[0])
+def first_frame(start, slides_to_zero, negative_frames):
+    """The frame that is at time 0 in the file, as Blender's exporter decides it for what begins at `start`."""
     if start < 0:
         return start if negative_frames == "SLIDE" else 0
     return start if slides_to_zero else 0
@@ -166,21 +168,137 @@ def frame_rate(scene):
     return scene.render.fps * scene.render.fps_base
 
 
-def action_extras(action, scene, slides_to_zero, negative_frames):
-    """What an action's animation has under `marionette`."""
-    settings, rate = action.marionette, frame_rate(scene)
-    zero = first_frame(action, slides_to_zero, negative_frames)
-    extras = {}
+class Passage:
+    """A part of an animation that shows an action.
+
+    It lasts from `begin` to `end`, in seconds. At its beginning, the action is at the frame `frame`, and `pace` is the
+    seconds that each frame takes: below 0 where it plays backward.
+    """
+
+    def __init__(self, action, begin, end, frame, pace):
+        self.action, self.begin, self.end, self.frame, self.pace = action, begin, end, frame, pace
+
+    def seconds(self, frame):
+        return self.begin + (frame - self.frame) * self.pace
+
+    def callback_keys(self, markers):
+        return callback_keys(markers, self.seconds, self.begin, self.end)
+
+    def shown_markers(self):
+        shows = lambda seconds: self.begin - 1e-6 <= seconds <= self.end + 1e-6
+        return [marker for marker in self.action.pose_markers if shows(self.seconds(marker.frame))]
+
+
+def whole_action(action, scene, timing):
+    """An action at its own frames."""
+    zero, rate = first_frame(int(action.frame_range[0]), *timing), frame_rate(scene)
+    return Passage(action, 0.0, max(0.0, (int(action.frame_range[1]) - zero) / rate), zero, 1 / rate)
+
+
+def passages_of_strip(strip, zero, rate):
+    """The repetitions of a strip's action."""
+    low, high = strip.action_frame_start, strip.action_frame_end
+    length, found = (high - low) * strip.scale, []
+    frame, pace = (high, -strip.scale / rate) if strip.use_reverse else (low, strip.scale / rate)
+    at = strip.frame_start
+    while length > 0 and at < strip.frame_end - 1e-3:
+        end = min(at + length, strip.frame_end)
+        found.append(Passage(strip.action, (at - zero) / rate, (end - zero) / rate, frame, pace))
+        at += length
+    return found
+
+
+def passages_of_tracks(tracks, zero, rate):
+    strips = [strip for track in tracks for strip in track.strips if strip.action and not strip.mute]
+    return [passage for strip in strips for passage in passages_of_strip(strip, zero, rate)]
+
+
+def tracks_together(data):
+    """The NLA tracks that the exporter makes one animation of: those that blend with the one below, with that."""
+    groups = []
+    for track in data.nla_tracks:
+        if not track.strips:
+            continue
+        if groups and any(strip.blend_type != "REPLACE" for strip in track.strips):
+            groups[-1].append(track)
+        else:
+            groups.append([track])
+    return groups
+
+
+def passages_of_animation(name, mode, objects, scene, timing, splits_scene=True):
+    """The passages of an animation in the modes in which the exporter makes it of more than one action.
+
+    `objects` are those that are exported.
+    """
+    rate = frame_rate(scene)
+    if mode == "SCENE" and splits_scene:
+        objects = [object for object in objects if object.name == name]
+    datas = [data for object in objects for data in animation_datas(object)]
+    found = []
+    if mode == "ACTIVE_ACTIONS":
+        return [whole_action(data.action, scene, timing) for data in datas if data.action]
+    if mode == "NLA_TRACKS":
+        for data in datas:
+            for tracks in tracks_together(data):
+                if tracks[0].name == name:
+                    zero = first_frame(min(track.strips[0].frame_start for track in tracks), *timing)
+                    found += passages_of_tracks(tracks, zero, rate)
+        return found
+    # The scene, as it plays.
+    zero = first_frame(scene.frame_start, *timing)
+    begin, end = (max(0.0, (frame - zero) / rate) for frame in (scene.frame_start, scene.frame_end))
+    for data in datas:
+        if data.action and not data.use_tweak_mode:
+            found.append(Passage(data.action, begin, end, zero + begin * rate, 1 / rate))
+        if data.use_nla:
+            solo = [track for track in data.nla_tracks if track.is_solo]
+            for passage in passages_of_tracks(solo or [t for t in data.nla_tracks if not t.mute], zero, rate):
+                # Only what the scene shows of it.
+                frame = passage.frame + max(0.0, begin - passage.begin) / passage.pace
+                begins, ends = max(begin, passage.begin), min(end, passage.end)
+                if begins < ends:
+                    found.append(Passage(passage.action, begins, ends, frame, passage.pace))
+    return found
+
+
+def animation_datas(object):
+    """What animates an object, and its shape keys."""
+    keys = getattr(object.data, "shape_keys", None)
+    return [owner.animation_data for owner in (object, keys) if owner and owner.animation_data]
+
+
+def settings_extras(action, pace=1.0):
+    """What an action says of how it plays. `pace` is how much longer than the action its animation takes."""
+    settings, extras = action.marionette, {}
     if settings.playback != "AUTO":
         extras["playback"] = settings.playback
     if settings.root_motion:
         extras["root_motion"] = {name: getattr(settings, name) for name in ("ground", "height", "turn", "steady")}
     if settings.speed != 0:
-        extras["ground_speed"] = settings.speed
-    end = max(0.0, (int(action.frame_range[1]) - zero) / rate)
-    callbacks = callback_keys(action, lambda frame: (frame - zero) / rate, end)
+        extras["ground_speed"] = settings.speed / pace
+    return extras
+
+
+def action_extras(action, scene, slides_to_zero, negative_frames):
+    """What an action's animation has under `marionette`."""
+    extras = settings_extras(action)
+    callbacks = whole_action(action, scene, (slides_to_zero, negative_frames)).callback_keys(action.pose_markers)
     if callbacks:
         extras["callbacks"] = callbacks
+    return extras
+
+
+def animation_extras(passages, scene):
+    """What an animation of these passages has under `marionette`."""
+    extras = {}
+    if len({passage.action for passage in passages}) == 1:
+        extras = settings_extras(passages[0].action, passages[0].pace * frame_rate(scene))
+    # Several datas may show one action: an object and its shape keys.
+    shown = {(passage.action, passage.begin, passage.end, passage.pace): passage for passage in passages}
+    callbacks = [key for passage in shown.values() for key in passage.callback_keys(passage.shown_markers())]
+    if callbacks:
+        extras["callbacks"] = sorted(callbacks, key=lambda key: key["time"])
     return extras
 
 
@@ -248,14 +366,20 @@ class glTF2ExportUserExtension:
             found.actions = kept
 
     def gather_gltf_hook(self, scene_index, scenes, animations, export_settings):
-        scene = bpy.context.scene
+        scene, mode = bpy.context.scene, export_settings["gltf_animation_mode"]
+        timing = export_settings["gltf_anim_slide_to_zero"], export_settings["gltf_negative_frames"]
+        nodes = [node for node in export_settings["vtree"].nodes.values() if node.node is not None]
+        objects = [node.blender_object for node in nodes if node.blender_object and not node.blender_bone]
+        splits_scene = export_settings.get("gltf_anim_scene_split_object", True)
         for animation in animations:
-            timing = export_settings["gltf_anim_slide_to_zero"], export_settings["gltf_negative_frames"]
+            if mode in ("ACTIVE_ACTIONS", "NLA_TRACKS", "SCENE"):
+                passages = passages_of_animation(animation.name, mode, objects, scene, timing, splits_scene)
+                add(animation, animation_extras(passages, scene))
+                continue
             action = action_of(animation.name)
             if action:
                 add(animation, action_extras(action, scene, *timing))
         extras = {}
-        nodes = [node for node in export_settings["vtree"].nodes.values() if node.node is not None]
         for node in nodes:
             if not node.blender_object or node.blender_object.type != "ARMATURE" or node.blender_bone:
                 continue
@@ -611,7 +735,8 @@ class MARIONETTE_PT_callbacks(DopeSheetPanel, bpy.types.Panel):
         layout, action = self.layout, active_action(context)
         rate = frame_rate(context.scene)
         start, end = action.frame_range
-        keys = callback_keys(action, lambda frame: (frame - start) / rate, max(0.0, (end - start) / rate))
+        seconds = lambda frame: (frame - start) / rate
+        keys = callback_keys(action.pose_markers, seconds, 0.0, max(0.0, seconds(end)))
         for key in keys:
             row = layout.row()
             row.label(text=key["name"], icon="MARKER_HLT")

@@ -510,3 +510,151 @@ fn a_model_without_morph_targets_says_nothing() {
     let warning = imported.warnings.last().unwrap();
     assert_message("speech: a model without shapes", warning);
 }
+
+/// The targets that a speech moves at its shapes, one shape at each second, with their weights.
+fn spoken(targets: &[&str], shapes: &[&str]) -> Vec<String> {
+    let mut file = File::new();
+    add_cube(
+        &mut file,
+        targets.len(),
+        Some(targets),
+        &mut Rng::with_seed(30),
+    );
+    let glb = file.glb();
+    let read = |_: &str| Ok((&glb[..]).into());
+    let visemes = shapes.iter().enumerate();
+    let visemes: Vec<String> = visemes
+        .map(|(at, shape)| format!("({at}, {shape:?}, 1)"))
+        .collect();
+    let text = format!(
+        "(model: \"face.glb\", clips: {{ \"hello\": (speech: [{}]) }})",
+        visemes.join(", ")
+    );
+    let manifest = Manifest::parse("face", text.as_bytes()).unwrap();
+    let imported = open_manifest("face", &manifest, &Limits::default(), read).unwrap();
+    assert!(imported.warnings.is_empty(), "{:?}", imported.warnings);
+    let shown = |at: usize| {
+        let layers = [ClipLayer::new(&imported.model.clips[0], at as f64)];
+        let job = Evaluate::new(&imported.model.skeleton, &layers);
+        let mut scratch = MorphScratch::default();
+        let weights = job.run_morphs(&mut scratch).unwrap();
+        let moved = targets.iter().zip(weights).filter(|(_, w)| **w != 0.0);
+        let moved: Vec<String> = moved
+            .map(|(name, w)| match *w {
+                1.0 => (*name).to_owned(),
+                w => format!("{name} {w:.2}"),
+            })
+            .collect();
+        moved.join("+")
+    };
+    (0..shapes.len()).map(shown).collect()
+}
+
+const OCULUS: [&str; 15] = [
+    "viseme_sil",
+    "viseme_PP",
+    "viseme_FF",
+    "viseme_TH",
+    "viseme_DD",
+    "viseme_kk",
+    "viseme_CH",
+    "viseme_SS",
+    "viseme_nn",
+    "viseme_RR",
+    "viseme_aa",
+    "viseme_E",
+    "viseme_I",
+    "viseme_O",
+    "viseme_U",
+];
+const VRCHAT: [&str; 15] = [
+    "vrc.v_sil",
+    "vrc.v_pp",
+    "vrc.v_ff",
+    "vrc.v_th",
+    "vrc.v_dd",
+    "vrc.v_kk",
+    "vrc.v_ch",
+    "vrc.v_ss",
+    "vrc.v_nn",
+    "vrc.v_rr",
+    "vrc.v_aa",
+    "vrc.v_e",
+    "vrc.v_ih",
+    "vrc.v_oh",
+    "vrc.v_ou",
+];
+const RHUBARB: [&str; 9] = ["A", "B", "C", "D", "E", "F", "G", "H", "X"];
+
+#[test]
+fn rhubarbs_letters_are_its_own_shapes_on_every_kind_of_face() {
+    let oculus = ["PP", "SS", "E", "aa", "O", "U", "FF", "nn", "sil"];
+    assert_eq!(
+        spoken(&OCULUS, &RHUBARB),
+        oculus.map(|shape| format!("viseme_{shape}"))
+    );
+    // Without the extended shapes, as Rhubarb writes by default, and in lower case.
+    assert_eq!(
+        spoken(&OCULUS, &["a", "d", "e", "b", "a"]),
+        [
+            "viseme_PP",
+            "viseme_aa",
+            "viseme_O",
+            "viseme_SS",
+            "viseme_PP"
+        ]
+    );
+    // The first shapes of VRM 0 have names of Rhubarb's, and are others.
+    let vrm = ["A", "I", "U", "E", "O"];
+    let said = spoken(&vrm, &["X", "A", "D", "E", "A", "X"]);
+    assert_eq!(said, ["", "", "A", "O", "", ""]);
+    assert_eq!(spoken(&vrm, &["A", "E", "I", "sil"]), ["A", "E", "I", ""]);
+    assert_eq!(spoken(&OCULUS, &["A", "E"]), ["viseme_aa", "viseme_E"]);
+}
+
+#[test]
+fn a_face_made_for_rhubarb_speaks_what_other_tools_write() {
+    assert_eq!(spoken(&RHUBARB, &RHUBARB), RHUBARB);
+    let visemes = ["viseme_PP", "aa", "E", "oh", "U", "FF", "sil"];
+    let letters = ["A", "D", "C", "E", "F", "G", "X"];
+    assert_eq!(spoken(&RHUBARB, &visemes), letters);
+    let prefixed = RHUBARB.map(|letter| format!("mouth_{letter}"));
+    let prefixed = prefixed.each_ref().map(String::as_str);
+    assert_eq!(spoken(&prefixed, &RHUBARB), prefixed);
+    let all = ["I", "U", "mouth_X", "O", "E", "A", "mouth_A", "mouth_D"];
+    assert_eq!(
+        spoken(&all, &["sil", "aa", "pp"]),
+        ["mouth_X", "A", "mouth_A"]
+    );
+}
+
+#[test]
+fn mouth_shapes_of_each_set_show_on_faces_of_the_others() {
+    assert_eq!(spoken(&VRCHAT, &OCULUS), VRCHAT);
+    assert_eq!(spoken(&OCULUS, &VRCHAT), OCULUS);
+    let mmd = ["あ", "い", "う", "え", "お", "ん"];
+    let vrm = ["aa", "ih", "ou", "ee", "oh", "pp"];
+    assert_eq!(spoken(&mmd, &vrm), mmd);
+    assert_eq!(spoken(&vrm, &mmd), vrm);
+    assert_eq!(spoken(&mmd, &["A", "D", "X"]), ["ん", "あ", ""]);
+    let ids: Vec<String> = (0..22).map(|id: i32| id.to_string()).collect();
+    let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+    let shapes = [
+        "sil", "aa", "aa", "O", "E", "RR", "I", "U", "O", "aa", "O", "aa", "kk", "RR", "nn", "SS",
+        "CH", "TH", "FF", "DD", "kk", "PP",
+    ];
+    let shapes = shapes.map(|shape| format!("viseme_{shape}"));
+    assert_eq!(spoken(&OCULUS, &ids), shapes);
+    let named = ids.iter().map(|id| format!("viseme_{id}"));
+    let named: Vec<String> = named.collect();
+    let named: Vec<&str> = named.iter().map(String::as_str).collect();
+    assert_eq!(spoken(&OCULUS, &named), shapes);
+    let said = spoken(&named, &["sil", "viseme_PP", "U", "CH"]);
+    assert_eq!(said, ["viseme_0", "viseme_21", "viseme_7", "viseme_16"]);
+    // Numbers of a model's targets are no ids, but what a speech says by number is.
+    let numbered = ["0", "1", "2", "aa"];
+    assert_eq!(
+        spoken(&numbered, &["aa", "oh", "1"]),
+        ["aa", "aa 0.40", "1"]
+    );
+}
