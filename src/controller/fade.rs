@@ -1,8 +1,8 @@
 //! Fades between clips: what leaves fades out and is removed, what comes fades in.
 
 use super::{
-    AnimationController, AnimationTrack, Clips, PlaybackEvent, Transition, TransitionCurve,
-    clock::Nanos, step::Step,
+    AnimationController, AnimationTrack, BlendMode, Clips, PlaybackEvent, Transition,
+    TransitionCurve, clock::Nanos, step::Step,
 };
 use crate::controller::{
     playback_state::Pending, scheduled_change::ChangeTarget, switch::MOST_SWITCHES,
@@ -115,6 +115,40 @@ impl AnimationController {
                 return;
             };
             self.remove_track(id);
+        }
+    }
+
+    /// Removes what shows least if too many clips wait on a layer of states until the one after them is faded in.
+    pub(super) fn thin_out_layers(&mut self) {
+        let leaves = |track: &AnimationTrack| {
+            let is_overlay = track.role != Role::User || track.rare.overlay.is_some();
+            !is_overlay && track.leaves_at.is_some() && track.blend == Some(BlendMode::Override)
+        };
+        let Some(states) = self.extras.states.as_deref() else {
+            return;
+        };
+        if self.tracks.iter().filter(|track| leaves(track)).count() <= MAX_LEAVING {
+            return;
+        }
+        for mask in states.masks() {
+            loop {
+                let (mut count, mut below, mut faintest) = (0, 1.0, (f32::INFINITY, None));
+                for track in self.tracks.iter().rev() {
+                    if track.mask.as_deref() != Some(&*mask) {
+                        continue;
+                    }
+                    let share = below * track.share().min(1.0);
+                    below -= share;
+                    count += usize::from(leaves(track));
+                    if leaves(track) && share < faintest.0 {
+                        faintest = (share, Some(track.id));
+                    }
+                }
+                let Some(id) = faintest.1.filter(|_| count > MAX_LEAVING) else {
+                    break;
+                };
+                self.remove_track(id);
+            }
         }
     }
 

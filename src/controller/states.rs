@@ -385,6 +385,12 @@ impl StateRuns {
         sync.is_none().then_some((layer, state))
     }
 
+    /// Returns the masks of the layers.
+    pub(super) fn masks(&self) -> Vec<Arc<str>> {
+        let layers = self.layers.layers().iter();
+        layers.filter_map(|layer| layer.mask.clone()).collect()
+    }
+
     /// Returns the number of states and layers.
     pub(super) fn parts(&self) -> usize {
         let states = |layer: &MachineLayer| 1 + layer.machine.states().len();

@@ -1,5 +1,6 @@
 //! States, through the controller: what `go` answers, and what is entered when.
 
+mod floods;
 mod layers;
 mod mistakes;
 mod model;
