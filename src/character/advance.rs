@@ -329,7 +329,8 @@ fn translate(
         }
         PlaybackEvent::TooManyClips { limit, .. } => {
             warn!(
-                "{}: the queue would start more than {limit} clips in one step: do its clips have any length?",
+                "{}: more than {limit} clips of the queue or states follow each other in one step, the rest in the next: do their \
+                 clips have any length?",
                 who()
             );
             return None;

@@ -26,6 +26,14 @@ use super::{
     step::{Follows, Reach, Step},
 };
 use crate::{model::RootDelta, numbers::finite};
+use std::mem;
+
+/// The most work of one advance, which takes some milliseconds: a thousandth of a second of a clip, or of states that follow
+/// each other, could have billions of happenings.
+const MOST_WORK: u64 = 1 << 17;
+
+/// Work for each callback up to the limit, however high the game has set that.
+const WORK_OF_A_REPORT: u64 = 64;
 
 /// A time step that is negative or not finite. Nothing was changed.
 ///
@@ -215,13 +223,14 @@ impl AnimationController {
             end,
             out,
             fired: 0,
-            passed: 0,
             still,
-            switches: 0,
+            changes: 0,
+            changes_at: (end, 0),
             arrived: None,
             root,
         };
-        self.agenda.stalled = false;
+        let reports = WORK_OF_A_REPORT.saturating_mul(self.callback_limit as u64);
+        let (mut work, most) = (0, MOST_WORK.max(reports));
         self.tracks
             .iter_mut()
             .for_each(|track| track.run.looped = 0);
@@ -240,13 +249,21 @@ impl AnimationController {
                     self.count_happening();
                     self.go_to(time, clips, step.root.as_deref_mut());
                     self.handle(happening, &mut step);
+                    // What only waits on the timeline is no work.
+                    let tracks = self.tracks.len() as u64;
+                    work += 1 + tracks + tracks * tracks / 64;
+                    if work > most {
+                        self.stall(&mut step);
+                        self.mute(&mut step);
+                    }
                 }
                 next => break next,
             }
         };
         let stopped = self.clock.now == end;
         self.go_to(end, clips, step.root.as_deref_mut());
-        if self.end_flood(&mut step) || stopped {
+        let stalled = mem::take(&mut self.agenda.stalled);
+        if self.end_flood(&mut step) || stalled || stopped {
             // What is left for the next advance is due as soon as time goes on. At the end of a step, `next_happening` leaves out
             // what begins only then, so it is asked as if the step went on.
             step.end = Nanos::MAX;
@@ -272,7 +289,9 @@ impl AnimationController {
         };
         for (at, track) in self.tracks.iter().enumerate() {
             let next = track.run.next();
-            if let Some(next) = next.filter(|_| !waits(track.id) && !self.leaves_state(at)) {
+            let stays =
+                |at| self.leaves_state(at) || self.agenda.stalled && self.state_waits_for_end(at);
+            if let Some(next) = next.filter(|_| !waits(track.id) && !stays(at)) {
                 consider(next.when.moment.max(now), Happening::Pass(at));
             }
         }
@@ -285,7 +304,7 @@ impl AnimationController {
         follows
             .into_iter()
             .for_each(|(track, follows)| consider(now, Happening::Follow(track, follows)));
-        if self.has_due_states() && !self.agenda.stalled {
+        if self.has_due_states() {
             consider(now, Happening::States);
         }
         if let Some(time) = self.next_change() {
@@ -316,15 +335,17 @@ impl AnimationController {
             Happening::Follow(track, follows) => {
                 step.arrived = None;
                 match follows {
-                    Follows::Clip if self.may_follow(step) => self.switch_clip(step),
-                    // Too many: it stays for the next advance.
-                    Follows::Clip => {}
+                    Follows::Clip => {
+                        self.switch_clip(step);
+                        self.count_change(step);
+                    }
                     Follows::FadeOut => self.fade_out_overlay(track),
                 }
             }
-            Happening::States if self.may_follow(step) => self.enter_states(step),
-            // Too many, as above.
-            Happening::States => {}
+            Happening::States => {
+                self.enter_states(step);
+                self.count_change(step);
+            }
             Happening::ScheduledChange => {
                 self.agenda.ranges = Reach::Unknown;
                 self.settle_changes();

@@ -291,8 +291,8 @@ impl AnimationController {
 
 /// # Clock
 impl AnimationController {
-    /// The most callbacks that fire in one advance, unless [set otherwise](#structfield.callback_limit). Whatever the limit, no
-    /// more than a million keys and loops are passed in one advance.
+    /// The most callbacks that fire in one advance, unless [set otherwise](#structfield.callback_limit). An advance
+    /// that would take more than some milliseconds reports fewer.
     pub const DEFAULT_CALLBACK_LIMIT: usize = 1024;
 
     /// Returns global time: the seconds played since the start, or since [`reset_time`](TimelineMut::reset_time).

@@ -16,6 +16,8 @@ impl AnimationController {
     /// otherwise. If the track's own [`playback`](AnimationTrack::playback) is [`PlaybackMode::Loop`], it plays
     /// until you [fade it out](super::TimelineMut::fade_out).
     ///
+    /// If there is no such clip, the next advance [reports it](super::PlaybackEvent::UnknownClip) and removes the track.
+    ///
     /// ```
     /// # use bevy_marionette::controller::{AnimationController, AnimationTrack, BlendMode};
     /// # use std::time::Duration;
@@ -77,6 +79,17 @@ impl AnimationController {
             track.leaves_at = Some(until);
             track.run.planned = false;
             self.fade_weight(id, 0.0, duration, transition);
+        }
+    }
+
+    /// Removes overlays whose clips don't exist: they would never end.
+    pub(super) fn drop_unknown_overlays(&mut self) {
+        let is_lost = |track: &AnimationTrack| {
+            let (clip, space) = (track.run.index.get(), track.run.space.get());
+            track.rare.overlay.is_some() && clip.or(space).is_none()
+        };
+        if self.tracks.iter().any(is_lost) {
+            self.remove_tracks(is_lost);
         }
     }
 

@@ -138,11 +138,7 @@ impl AnimationController {
     pub(super) fn leave_queue(&mut self) {
         self.change();
         self.extras.playback.queue.clear();
-        (
-            self.extras.playback.queued,
-            self.extras.playback.settled,
-            self.extras.playback.reported_stall,
-        ) = (false, false, false);
+        (self.extras.playback.queued, self.extras.playback.settled) = (false, false);
     }
 
     /// Makes a clip the current one, as soon as it is found.

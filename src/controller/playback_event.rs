@@ -96,12 +96,12 @@ pub enum PlaybackEvent {
         /// Seconds of global time at which it happened.
         time: f64,
     },
-    /// The queue would have started more clips in one advance than the limit: a looping queue of clips without
-    /// length never ends. The last one stays until the next advance. Said once per queue.
+    /// More clips of the queue, or states, follow each other than one advance bears: a looping queue of clips without length
+    /// never ends. The last one stays until the next advance, which goes on from it. Said once.
     TooManyClips {
-        /// The limit.
+        /// The number of those that did follow in this advance.
         limit: usize,
-        /// Seconds of global time at which the next clip would have started.
+        /// Seconds of global time at which the last one did.
         time: f64,
     },
     /// A track names a clip that does not exist. Reported once per name; the track waits for it to appear.
@@ -201,7 +201,7 @@ impl PlaybackEvent {
                 format!("{} is additive, but is not added", clip(*of))
             }
             Self::TooManyClips { limit, .. } => {
-                format!("more than {limit} clips of the queue in one advance")
+                format!("more than {limit} changes of clip or state in one advance")
             }
             Self::TooManyCallbacks {
                 clip: of, limit, ..

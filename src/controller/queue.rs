@@ -9,8 +9,8 @@ use super::{
 use crate::controller::playback_state::{Pending, Playback};
 use std::{mem, sync::Arc, time::Duration};
 
-/// Clips the queue may start in one advance: a looped queue of clips without length would never end.
-const MAX_SWITCHES: usize = 1024;
+/// Clips and states that may follow each other at one moment: a looped queue of clips without length would never end.
+const MOST_AT_ONCE: usize = 1024;
 
 /// # The queue
 impl AnimationController {
@@ -114,7 +114,6 @@ impl ClipQueueMut<'_> {
     /// Empties the queue. The current clip plays on.
     pub fn clear(&mut self) -> &mut Self {
         self.0.queue.clear();
-        self.0.reported_stall = false;
         self
     }
 
@@ -266,16 +265,26 @@ impl AnimationController {
             .max(Duration::try_from_secs_f64(rest).unwrap_or_default())
     }
 
-    /// Counts a clip that follows another. Returns `false`, and reports it once, if it would be too many in one advance.
-    pub(super) fn may_follow(&mut self, step: &mut Step) -> bool {
-        step.switches += 1;
-        let limit = MAX_SWITCHES;
-        let may = step.switches <= limit;
-        self.agenda.stalled |= !may;
-        if !may && !mem::replace(&mut self.extras.playback.reported_stall, true) {
-            let time = self.clock.now.secs();
+    /// Counts a clip or a state that follows another. Too many at one moment are left for the next advance.
+    pub(super) fn count_change(&mut self, step: &mut Step) {
+        let now = self.clock.now;
+        let (moment, count) = step.changes_at;
+        step.changes += 1;
+        step.changes_at = (now, if moment == now { count + 1 } else { 1 });
+        if step.changes_at.1 >= MOST_AT_ONCE {
+            self.stall(step);
+        }
+    }
+
+    /// Lets nothing follow any more in this advance. Reports it once, if anything has followed.
+    pub(super) fn stall(&mut self, step: &mut Step) {
+        let was_stalled = mem::replace(&mut self.agenda.stalled, true);
+        if was_stalled || step.changes == 0 {
+            return;
+        }
+        if !mem::replace(&mut self.extras.playback.reported_stall, true) {
+            let (limit, time) = (step.changes, self.clock.now.secs());
             step.out.push(PlaybackEvent::TooManyClips { limit, time });
         }
-        may
     }
 }

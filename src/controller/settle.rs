@@ -16,6 +16,7 @@ impl AnimationController {
         for at in 0..self.tracks.len() {
             self.prepare(at, step);
         }
+        self.drop_unknown_overlays();
         self.follow_states(step.clips.states());
         self.report_asked_states(step);
         self.begin_pending(step);
@@ -142,7 +143,9 @@ impl AnimationController {
 
     /// The next track to begin: one that leads, if there is any.
     pub(super) fn next_start(&self) -> Option<usize> {
-        let begins = |at: &usize| !self.tracks[*at].begun() && self.is_moving(*at);
+        // A state whose clip has no length would be followed at once.
+        let stays = |at: usize| self.agenda.stalled && self.state_waits_for_end(at);
+        let begins = |at: &usize| !self.tracks[*at].begun() && self.is_moving(*at) && !stays(*at);
         let all = || (0..self.tracks.len()).filter(begins);
         all()
             .find(|at| self.tracks[*at].run.lead().is_none())

@@ -10,7 +10,7 @@ pub(super) struct Agenda {
     pub(super) next: Option<Nanos>,
     /// Knowledge of the ranges that tracks are in; unknown if they may have come there other than by playing.
     pub(super) ranges: Reach,
-    /// `true` if the queue would start too many clips in this advance.
+    /// `true` if so much has happened in this advance that nothing follows any more.
     pub(super) stalled: bool,
     /// Things passed at one place.
     pub(super) passed: Vec<Passed>,
@@ -49,12 +49,12 @@ pub(super) struct Step<'a> {
     pub(super) out: &'a mut Vec<PlaybackEvent>,
     /// Callbacks fired so far.
     pub(super) fired: usize,
-    /// Keys, loops and ends of ranges passed so far.
-    pub(super) passed: usize,
     /// `true` if no time passes.
     pub(super) still: bool,
-    /// Clips that the queue has started so far.
-    pub(super) switches: usize,
+    /// Clips and states that have followed others so far.
+    pub(super) changes: usize,
+    /// The moment of the last one, and their number then.
+    pub(super) changes_at: (Nanos, usize),
     /// The track that has just arrived, and the consequence.
     pub(super) arrived: Option<(TrackId, Follows)>,
     pub(super) root: Option<&'a mut RootSum>,

@@ -81,7 +81,8 @@ pub struct State {
     /// Enters by a cross-fade of this many seconds, in place of a switch.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fade: Option<f64>,
-    /// Enters at the same fraction of the clip's length as the state before it, as from a walk to a run.
+    /// Enters at the same fraction of the clip's length as the state before it, as from a walk to a run. After a clip that
+    /// has played once to its end, it enters at its start.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub in_phase: bool,
     /// Place in the clip at which to begin, in seconds.

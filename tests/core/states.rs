@@ -1,6 +1,7 @@
 //! States, through the controller: what `go` answers, and what is entered when.
 
 mod endings;
+mod floods;
 mod layers;
 mod mistakes;
 mod model;

@@ -196,7 +196,7 @@ impl StateRun {
 
     /// Goes on toward the destination, as far as exits are open. `at_end` says whether what plays is right at its end.
     fn go_on(&mut self, machine: &StateMachine, now: Nanos, at_end: bool) -> Option<Enter> {
-        let from = self.state;
+        let (from, ended) = (self.state, self.ended);
         let (mut entered, mut at_end) = (None, at_end);
         // Every step comes nearer; a way is never longer than there are states.
         for _ in 0..machine.states().len() {
@@ -215,7 +215,7 @@ impl StateRun {
             entered = Some(self.enter(machine, next, entry, now));
             at_end = false;
         }
-        entered.map(|enter| self.left(from, enter))
+        entered.map(|enter| self.left(from, ended, enter))
     }
 
     /// Notes that a key of the exit was passed, or that one of its ranges begins (`true`) or ends (`false`).
@@ -281,12 +281,17 @@ impl StateRun {
         let is_on_way = |wish: &usize| *wish == to || self.next(machine, *wish) == Some(to);
         self.destination = self.destination.filter(is_on_way);
         let enter = self.follow(machine, to, entry, now);
-        Some(self.left(from, enter))
+        Some(self.left(from, stays, enter))
     }
 
-    /// Says which state was left.
-    fn left(&self, from: usize, enter: Enter) -> Enter {
+    /// Says which state was left, and whether what it played had `ended`. In phase with that, a clip that plays once would be
+    /// over before it has begun.
+    fn left(&self, from: usize, ended: bool, enter: Enter) -> Enter {
         Enter {
+            entry: Entry {
+                in_phase: enter.entry.in_phase && !ended,
+                ..enter.entry
+            },
             change: Some((Some(from), self.state)),
             ..enter
         }

@@ -2,7 +2,7 @@
 
 use super::support::*;
 use bevy_marionette::{
-    controller::{AnimationController, AnimationTrack},
+    controller::{AnimationController, AnimationTrack, BlendMode, PlaybackEvent},
     model::PlaybackMode,
 };
 use std::time::Duration;
@@ -188,4 +188,30 @@ fn the_time_scale_slows_everything_down() {
         controller.current_track().map(|track| track.position()),
         Some(0.125)
     );
+}
+
+#[test]
+fn an_overlay_of_a_clip_that_does_not_exist_is_reported_once_and_removed() {
+    let clips = clips();
+    let mut controller = AnimationController::playing("idle");
+    let mut told = 0;
+    for playback in [None, Some(PlaybackMode::Loop), Some(PlaybackMode::Once)] {
+        for _ in 0..20 {
+            let mut track = AnimationTrack::new("forgotten").blend(BlendMode::Override);
+            track.playback = playback;
+            controller.play_over(
+                track,
+                Duration::from_millis(100),
+                Duration::from_millis(100),
+            );
+            let events = advance(&mut controller, &clips, 0.01);
+            told += events
+                .iter()
+                .filter(|event| matches!(event, PlaybackEvent::UnknownClip { .. }))
+                .count();
+            assert_eq!(controller.tracks().count(), 1);
+            assert_eq!(controller.scheduled_changes().count(), 0);
+        }
+    }
+    assert_eq!(told, 1);
 }
