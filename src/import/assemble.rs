@@ -83,7 +83,8 @@ pub(crate) fn open_manifest_and_tell<'s>(
         kind,
         Some(FileKind::M3d | FileKind::Md5Mesh | FileKind::Gltf | FileKind::Fbx)
     ) {
-        return Err(FormatError::one(no_model(file, &manifest.model)));
+        let error = manifest.place(&["model"], no_model(file, &manifest.model));
+        return Err(FormatError::one(error));
     }
     if manifest.scene.is_some() && kind != Some(FileKind::Gltf) {
         let error = Diagnostic::error(file, "`scene` is for models in glTF files");
@@ -92,7 +93,9 @@ pub(crate) fn open_manifest_and_tell<'s>(
     }
     let source = read(&manifest.model).map_err(|reason| {
         let what = format!("the model `{}`", manifest.model);
-        unread(file, &what, &reason)
+        let mut error = unread(file, &what, &reason);
+        (error.diagnostics.iter_mut()).for_each(|d| *d = manifest.place(&["model"], d.clone()));
+        error
     })?;
     let mut imported = open_file(
         &manifest.model,
@@ -110,7 +113,7 @@ pub(crate) fn open_manifest_and_tell<'s>(
     let manifest = &*manifest.with_embedded(&imported.embedded.clone());
     // Names first: everything else in a manifest refers to the new ones.
     rename_joints(file, manifest, &mut imported);
-    control::flag(file, &manifest.control_joints, &settings, &mut imported);
+    control::flag(file, manifest, &settings, &mut imported);
     pair_sides(file, manifest, &mut imported);
     merge_parts(file, manifest, &settings, &mut imported);
     let mut edits = Edits::new(file, manifest, &imported.model.skeleton)?;
@@ -135,8 +138,12 @@ pub(crate) fn open_manifest_and_tell<'s>(
                 let Imported {
                     model, warnings, ..
                 } = &mut imported;
-                speech(file, name, visemes, &model.skeleton, limits, warnings)
-                    .map(|raw| Source::Raw(raw.into()))
+                let before = warnings.len();
+                let made = speech(file, name, visemes, &model.skeleton, limits, warnings);
+                (warnings[before..].iter_mut()).for_each(|warning| {
+                    *warning = manifest.place(&["clips", name, "speech"], warning.clone());
+                });
+                made.map(|raw| Source::Raw(raw.into()))
             }
             (None, Some(retarget)) => donors
                 .clip(
@@ -175,7 +182,7 @@ pub(crate) fn open_manifest_and_tell<'s>(
         };
         let admitted = found.and_then(|source| {
             let clip = edits.run(name, entry, source, &model.skeleton, warnings)?;
-            let clip = refine(file, name, entry, clip, warnings)?;
+            let clip = refine(file, manifest, name, entry, clip, warnings)?;
             limits.check_clip(entry.file.as_deref().unwrap_or(file), &clip)?;
             let admitted = reach.admit(&model.skeleton, &clip);
             admitted.map_err(|error| FormatError::one(Diagnostic::error(file, error)))?;
@@ -194,7 +201,7 @@ pub(crate) fn open_manifest_and_tell<'s>(
                 // refused.
                 limits.check_totals(file, &totals)?;
             }
-            Err(error) => warnings.extend(left_out(name, error)),
+            Err(error) => warnings.extend(left_out(file, manifest, name, error)),
         }
     }
     let Imported {
@@ -234,7 +241,12 @@ pub(crate) fn open_manifest_and_tell<'s>(
 }
 
 /// Returns the errors of a clip, as warnings that it is left out.
-fn left_out(name: &str, error: FormatError) -> impl Iterator<Item = Diagnostic> {
+fn left_out(
+    file: &str,
+    manifest: &Manifest,
+    name: &str,
+    error: FormatError,
+) -> impl Iterator<Item = Diagnostic> {
     // A broken clip shouldn't take the whole character with it.
     error.diagnostics.into_iter().map(move |mut diagnostic| {
         diagnostic.severity = crate::format::Severity::Warning;
@@ -244,6 +256,10 @@ fn left_out(name: &str, error: FormatError) -> impl Iterator<Item = Diagnostic> 
         } else {
             format!("{}; {context}", diagnostic.context)
         };
+        // Others are about the clip's file.
+        if diagnostic.line == 0 && *diagnostic.file == *file {
+            diagnostic = manifest.place(&["clips", name], diagnostic);
+        }
         diagnostic
     })
 }
@@ -285,7 +301,7 @@ fn add_mirrored(
             let clip = clip
                 .mirrored(&model.skeleton)
                 .map_err(|error| failed(error.to_string()))?;
-            let mut clip = refine(file, name, entry, clip, warnings)?;
+            let mut clip = refine(file, manifest, name, entry, clip, warnings)?;
             // A speed that the entry gives replaces the mirrored path.
             if let Some(speed) = entry.ground_speed {
                 clip.set_root_path(steady_path(&clip, speed));
@@ -299,14 +315,13 @@ fn add_mirrored(
                 limits.check_totals(file, totals)?;
                 made.push(clip);
             }
-            Err(error) => warnings.extend(left_out(name, error)),
+            Err(error) => warnings.extend(left_out(file, manifest, name, error)),
         }
     }
-    imported
-        .warnings
-        .extend(check_sides(file, &imported.model.skeleton, |joint| {
-            moves[joint]
-        }));
+    imported.warnings.extend(
+        check_sides(file, &imported.model.skeleton, |joint| moves[joint])
+            .map(|warning| manifest.place(&["sides"], warning)),
+    );
     let clips = &mut imported.model.clips;
     clips.retain(|clip| {
         // An image may have the name of a clip of the model, which it replaces.
@@ -333,7 +348,7 @@ fn pair_sides(file: &str, manifest: &Manifest, imported: &mut Imported) {
                 if let Some(near) = skeleton.nearest_name(missing) {
                     warning = warning.with_hint(format!("did you mean `{near}`?"));
                 }
-                imported.warnings.push(warning);
+                manifest.warn(&mut imported.warnings, &["sides", missing], warning);
             }
         }
     }
@@ -369,7 +384,8 @@ fn rename_joints(file: &str, manifest: &Manifest, imported: &mut Imported) {
             counted(manifest.joint_names.len(), "name"),
             counted(skeleton.len(), "joint")
         );
-        imported.warnings.push(Diagnostic::warning(file, message));
+        let warning = manifest.place(&["joint_names"], Diagnostic::warning(file, message));
+        imported.warnings.push(warning);
     }
     let renamed = skeleton.with_names(
         manifest
@@ -383,9 +399,8 @@ fn rename_joints(file: &str, manifest: &Manifest, imported: &mut Imported) {
             "`joint_names` gives several joints the same name: {}",
             listed(twice)
         );
-        imported
-            .warnings
-            .push(Diagnostic::warning(file, message).with_hint(FIRST_ANSWERS));
+        let warning = Diagnostic::warning(file, message).with_hint(FIRST_ANSWERS);
+        manifest.warn(&mut imported.warnings, &["joint_names"], warning);
     }
     // Clips count as bound only if they have the skeleton's own names.
     for clip in &mut imported.model.clips {
@@ -397,6 +412,7 @@ fn rename_joints(file: &str, manifest: &Manifest, imported: &mut Imported) {
 /// Gives a clip the name, playback and callbacks of its entry.
 fn refine(
     file: &str,
+    manifest: &Manifest,
     name: &str,
     entry: &ClipEntry,
     mut clip: SkeletalClip,
@@ -437,7 +453,8 @@ fn refine(
             if late == 1 { "s" } else { "" },
             clip.timing.duration
         );
-        warnings.push(Diagnostic::warning(file, message));
+        let warning = Diagnostic::warning(file, message);
+        manifest.warn(warnings, &["clips", name, "callbacks"], warning);
     }
     clip.timing
         .extend_callbacks(keys().map(|(key, (time, until))| CallbackKey {

@@ -25,13 +25,18 @@ pub(super) fn check_blend_spaces(file: &str, manifest: &Manifest, imported: &mut
                 }
                 _ => None,
             };
-            warnings.push(warning.with_any_hint(near));
+            let mut path = vec!["blend_spaces", name];
+            if let BlendSpaceError::NoClip(clip) = &error {
+                path.extend(["points", clip]);
+            }
+            manifest.warn(warnings, &path, warning.with_any_hint(near));
         }
         // Clips go first wherever names are looked up.
         if timings().any(|timing| timing.name == *name) {
             let message =
                 format!("blend space `{name}` has the name of a clip, which plays in its place");
-            warnings.push(Diagnostic::warning(file, message).with_hint("rename one of them"));
+            let warning = Diagnostic::warning(file, message).with_hint("rename one of them");
+            manifest.warn(warnings, &["blend_spaces", name], warning);
         }
     }
 }
@@ -81,7 +86,7 @@ pub(super) fn check_states(file: &str, manifest: &Manifest, imported: &mut Impor
             let known = manifest.masks.keys().map(String::as_str);
             let hint = did_you_mean(mask, known).unwrap_or_else(|| "add it to `masks`".to_owned());
             let path = ["layers", &layer.name, "mask"];
-            warnings.push(manifest.place(&path, warning.with_hint(hint)));
+            manifest.warn(&mut warnings, &path, warning.with_hint(hint));
         }
     }
     for problem in (states.check_clips(&names, find).into_iter()).chain(states.warnings()) {
@@ -96,36 +101,47 @@ pub(super) fn check_joints(file: &str, manifest: &Manifest, imported: &mut Impor
     let skeleton = &imported.model.skeleton;
     let masks = manifest.masks.iter().flat_map(|(mask, entry)| {
         let joints = entry.roots.iter().chain(&entry.joints);
-        joints.map(move |joint| (format!("mask `{mask}`"), joint.as_str()))
+        joints.map(move |joint| {
+            (
+                format!("mask `{mask}`"),
+                vec!["masks", mask],
+                joint.as_str(),
+            )
+        })
     });
-    let sockets = manifest
-        .sockets
-        .iter()
-        .map(|(socket, entry)| (format!("socket `{socket}`"), entry.joint.as_str()));
+    let sockets = manifest.sockets.iter().map(|(name, entry)| {
+        let path = vec!["sockets", name];
+        (format!("socket `{name}`"), path, entry.joint.as_str())
+    });
     let goals = manifest.goals.iter().flat_map(|(goal, entry)| {
         entry
             .limb
             .joints()
-            .map(move |joint| (format!("goal `{goal}`"), joint))
+            .map(move |joint| (format!("goal `{goal}`"), vec!["goals", goal, "limb"], joint))
     });
     let looks = manifest
         .look_at
         .iter()
-        .flat_map(|entry| entry.names().map(|joint| ("`look_at`".to_owned(), joint)));
+        .flat_map(|entry| entry.names())
+        .map(|joint| ("`look_at`".to_owned(), vec!["look_at"], joint));
     let springs = manifest.springs.iter().flat_map(|entry| {
         entry
             .joints
             .iter()
-            .map(|joint| ("`springs`".into(), &**joint))
+            .map(|joint| ("`springs`".into(), vec!["springs", "joints"], &**joint))
     });
-    let colliders = manifest
-        .colliders
-        .iter()
-        .map(|(name, entry)| (format!("collider `{name}`"), &*entry.joint));
+    let colliders = manifest.colliders.iter().map(|(name, entry)| {
+        (
+            format!("collider `{name}`"),
+            vec!["colliders", name],
+            &*entry.joint,
+        )
+    });
     let feet = manifest
         .feet
         .iter()
-        .flat_map(|entry| entry.names().map(|joint| ("`feet`".to_owned(), joint)));
+        .flat_map(|entry| entry.names())
+        .map(|joint| ("`feet`".to_owned(), vec!["feet"], joint));
     let named = masks
         .chain(sockets)
         .chain(goals)
@@ -134,7 +150,7 @@ pub(super) fn check_joints(file: &str, manifest: &Manifest, imported: &mut Impor
         .chain(springs)
         .chain(colliders);
     let missing: Vec<_> = named
-        .filter(|(_, joint)| skeleton.joint(joint).is_none())
+        .filter(|(_, _, joint)| skeleton.joint(joint).is_none())
         .collect();
     let morphs = skeleton.morphs().names();
     let named = manifest
@@ -146,16 +162,18 @@ pub(super) fn check_joints(file: &str, manifest: &Manifest, imported: &mut Impor
         let message = format!("mask `{mask}`: the model has no morph target `{name}`");
         let warning = Diagnostic::warning(file, message);
         let near = did_you_mean(name, morphs.iter().map(|morph| &**morph));
-        imported.warnings.push(warning.with_any_hint(near));
+        let path = ["masks", mask, "morphs", name];
+        manifest.warn(&mut imported.warnings, &path, warning.with_any_hint(near));
     }
     let are_known = missing.is_empty();
-    for (user, joint) in missing {
+    for (user, mut path, joint) in missing {
         let mut diagnostic =
             Diagnostic::warning(file, format!("{user}: the model has no joint `{joint}`"));
         if let Some(near) = skeleton.nearest_name(joint) {
             diagnostic = diagnostic.with_hint(format!("did you mean `{near}`?"));
         }
-        imported.warnings.push(diagnostic);
+        path.push(joint);
+        manifest.warn(&mut imported.warnings, &path, diagnostic);
     }
     // A limb with a missing joint would be reported a second time.
     if are_known {
@@ -168,9 +186,9 @@ fn check_rig(file: &str, manifest: &Manifest, imported: &mut Imported) {
     let skeleton = &imported.model.skeleton;
     for (name, goal) in &manifest.goals {
         if let Err(error) = goal.limb.resolve(skeleton) {
-            imported
-                .warnings
-                .push(Diagnostic::warning(file, format!("goal `{name}`: {error}")));
+            let warning = Diagnostic::warning(file, format!("goal `{name}`: {error}"));
+            let path = ["goals", name, "limb"];
+            manifest.warn(&mut imported.warnings, &path, warning);
         }
     }
     if manifest
@@ -180,11 +198,8 @@ fn check_rig(file: &str, manifest: &Manifest, imported: &mut Imported) {
     {
         let warning =
             Diagnostic::warning(file, "`feet`: the joints do not form legs below the hips");
-        imported.warnings.push(
-            warning.with_hint(
-                "name each leg's first joint and its foot, and the joint above all legs",
-            ),
-        );
+        let hint = "name each leg's first joint and its foot, and the joint above all legs";
+        manifest.warn(&mut imported.warnings, &["feet"], warning.with_hint(hint));
     }
     let legs = manifest
         .feet
@@ -202,7 +217,8 @@ fn check_rig(file: &str, manifest: &Manifest, imported: &mut Imported) {
         );
         let hint =
             did_you_mean(foot, legs.clone()).unwrap_or_else(|| "add the leg to `feet`".to_owned());
-        imported.warnings.push(warning.with_hint(hint));
+        let path = ["clips", clip, "plants", foot];
+        manifest.warn(&mut imported.warnings, &path, warning.with_hint(hint));
     }
     if manifest
         .look_at
@@ -210,9 +226,12 @@ fn check_rig(file: &str, manifest: &Manifest, imported: &mut Imported) {
         .is_some_and(|entry| entry.resolve(skeleton).is_none())
     {
         let warning = Diagnostic::warning(file, "look_at: the joints do not form a chain");
-        imported
-            .warnings
-            .push(warning.with_hint("list them parents first, and eyes below the last of them"));
+        let hint = "list them parents first, and eyes below the last of them";
+        manifest.warn(
+            &mut imported.warnings,
+            &["look_at"],
+            warning.with_hint(hint),
+        );
     }
     let springs = manifest.resolve_springs(skeleton);
     let known = || manifest.colliders.keys().map(String::as_str);
@@ -224,9 +243,9 @@ fn check_rig(file: &str, manifest: &Manifest, imported: &mut Imported) {
         {
             let message = format!("springs: joint `{joint}` has no bone that could swing");
             let hint = "a bone goes from a joint to the one below, or continues the one above";
-            imported
-                .warnings
-                .push(Diagnostic::warning(file, message).with_hint(hint));
+            let warning = Diagnostic::warning(file, message).with_hint(hint);
+            let path = ["springs", "joints", joint];
+            manifest.warn(&mut imported.warnings, &path, warning);
         }
         for name in entry
             .colliders
@@ -234,10 +253,10 @@ fn check_rig(file: &str, manifest: &Manifest, imported: &mut Imported) {
             .filter(|name| !manifest.colliders.contains_key(*name))
         {
             let warning = Diagnostic::warning(file, format!("springs: no collider `{name}`"));
-            imported.warnings.push(match did_you_mean(name, known()) {
-                Some(hint) => warning.with_hint(hint),
-                None => warning.with_hint("add it to `colliders`"),
-            });
+            let hint = did_you_mean(name, known());
+            let warning = warning.with_hint(hint.unwrap_or_else(|| "add it to `colliders`".into()));
+            let path = ["springs", "colliders", name];
+            manifest.warn(&mut imported.warnings, &path, warning);
         }
     }
 }

@@ -5,7 +5,7 @@
 //! that every format is treated alike.
 
 use super::{
-    ImportReport, ImportSettings, Imported,
+    ImportReport, ImportSettings, Imported, Manifest,
     combine::Combiner,
     influences::{VertexWeights, WeightReader},
     names::listed,
@@ -22,10 +22,11 @@ use std::{collections::BTreeSet, mem};
 /// manifest's name.
 pub(super) fn flag(
     file: &str,
-    entries: &[String],
+    manifest: &Manifest,
     settings: &ImportSettings,
     imported: &mut Imported,
 ) {
+    let entries = &manifest.control_joints;
     if entries.is_empty() {
         return;
     }
@@ -52,11 +53,12 @@ pub(super) fn flag(
             if let Some(near) = skeleton.nearest_name(entry) {
                 warning = warning.with_hint(format!("did you mean `{near}`?"));
             }
-            warnings.push(warning);
+            manifest.warn(warnings, &["control_joints", entry], warning);
         }
     }
     model.skeleton = skeleton.with_control_joints(control);
-    warnings.extend(take_off_skin(file, model, settings, report));
+    let moved = take_off_skin(file, model, settings, report).into_iter();
+    warnings.extend(moved.map(|warning| manifest.place(&["control_joints"], warning)));
 }
 
 /// Returns `true` if an entry of a manifest is a name, or matches it by its `*`, which stands for

@@ -53,7 +53,8 @@ impl<'a> Edits<'a> {
             let error = Diagnostic::error(file, message);
             let hint = did_you_mean(name, names())
                 .unwrap_or_else(|| "name the joint that travels".to_owned());
-            return Err(FormatError::one(error.with_hint(hint)));
+            let error = manifest.place(&["root_motion", "joint"], error.with_hint(hint));
+            return Err(FormatError::one(error));
         }
         Ok(Self {
             file,
@@ -109,7 +110,7 @@ impl<'a> Edits<'a> {
                 Source::Raw(raw) => *raw,
             };
             if !is_whole {
-                let (from, to) = part(file, name, entry, &raw, warnings)?;
+                let (from, to) = part(file, self.manifest, name, entry, &raw, warnings)?;
                 raw.cut(from, to).map_err(failed)?;
             }
             if subtracts {
@@ -137,6 +138,7 @@ impl<'a> Edits<'a> {
 /// Returns the times between which an entry asks for a part of a clip.
 fn part(
     file: &str,
+    manifest: &Manifest,
     name: &str,
     entry: &ClipEntry,
     clip: &RawClip,
@@ -173,7 +175,8 @@ fn part(
             "clip `{name}` should end at {to:.3} s, but `{}` is only {end:.3} s long; it ends there",
             clip.timing.name
         );
-        warnings.push(Diagnostic::warning(file, message));
+        let warning = Diagnostic::warning(file, message);
+        manifest.warn(warnings, &["clips", name], warning);
     }
     Ok((from, to.min(end)))
 }

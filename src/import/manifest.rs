@@ -313,7 +313,7 @@ impl Manifest {
             .from_bytes(source)
             .map_err(|error| FormatError::one(misread(file, source, &error)))?;
         manifest.text = ManifestText(source.into());
-        let diagnostics = manifest.misstatements(file, source);
+        let diagnostics = manifest.misstatements(file);
         if diagnostics.is_empty() {
             Ok(manifest)
         } else {
@@ -331,6 +331,16 @@ impl Manifest {
             }
             None => report,
         }
+    }
+
+    /// Adds a warning at the place of what is at the end of a path.
+    pub(super) fn warn(&self, warnings: &mut Vec<Diagnostic>, path: &[&str], warning: Diagnostic) {
+        // Finding a place takes a look at the whole text, and a hostile manifest has many mistakes.
+        let warning = match warnings.len() < 4 * FormatError::MAX_WARNINGS {
+            true => self.place(path, warning),
+            false => warning,
+        };
+        warnings.push(warning);
     }
 
     /// Returns the manifest as text that [`Self::parse`] accepts.

@@ -138,9 +138,7 @@ fn groups(file: &str, manifest: &Manifest, imported: &mut Imported) -> Vec<Optio
                         }
                     }
                 };
-                imported
-                    .warnings
-                    .push(manifest.place(&["merge", name, entry], warning));
+                manifest.warn(&mut imported.warnings, &["merge", name, entry], warning);
             }
         }
         if found > 0 && found == taken && imported.warnings.len() < FormatError::MAX_WARNINGS {
@@ -148,9 +146,7 @@ fn groups(file: &str, manifest: &Manifest, imported: &mut Imported) -> Vec<Optio
             let warning = Diagnostic::warning(file, message).with_hint(
                 "of several entries that list a part, the first in the alphabet gets it",
             );
-            imported
-                .warnings
-                .push(manifest.place(&["merge", name], warning));
+            manifest.warn(&mut imported.warnings, &["merge", name], warning);
         }
     }
     groups

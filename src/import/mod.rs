@@ -23,6 +23,7 @@ mod matching;
 mod merge;
 #[cfg(any(feature = "fbx", feature = "gltf"))]
 mod morph_normals;
+mod named_file;
 mod names;
 #[cfg(any(feature = "fbx", feature = "gltf"))]
 mod nodes;
@@ -90,6 +91,7 @@ pub(crate) mod internals {
         manifest::EmbeddedManifest,
         md5::{clip_from_md5, from_md5, skeleton_of_anim, to_md5_anim, to_md5_mesh},
         merge::alike_but_for_color,
+        named_file::NamedFile,
         open::{files_beside, open_clips, open_clips_with, open_model_with},
         resample::CLIP_ERROR,
         retarget::{Retarget, RetargetError},

@@ -4,6 +4,7 @@
 //! backslashes, with an absolute path, or through a material that implies the file. This module only deals with names; the
 //! caller lists the folders.
 
+use super::named_file::NamedFile;
 use crate::{
     format::Diagnostic,
     model::{Maps, Material},
@@ -132,27 +133,31 @@ pub fn missing_textures<'a>(
 }
 
 impl TextureFiles {
-    /// Creates it from paths relative to the model's folder, with either kind of slash.
+    /// Creates it from paths relative to the model's folder, with either kind of slash. Those that aren't relative are left
+    /// out.
     pub fn new(files: impl IntoIterator<Item = impl Into<String>>) -> Self {
         let mut names: HashMap<String, Vec<String>> = HashMap::new();
-        for file in files {
-            // Lowercase, because names from Windows may differ in case from the files.
-            let file = file.into();
-            names
-                .entry(clean(&file).to_lowercase())
-                .or_default()
-                .push(file);
+        for file in files.into_iter().map(Into::into) {
+            let path = match NamedFile::of(&file) {
+                // Such as `a:b.png`, which only some systems have.
+                Some(NamedFile::Foreign(name)) => (name == file).then_some(name),
+                named => named.and_then(NamedFile::path),
+            };
+            if let Some(path) = path {
+                // Lowercase, because names from Windows may differ in case from the files.
+                let key = path.trim().to_lowercase();
+                names.entry(key).or_default().push(path);
+            }
         }
         Self { names }
     }
 
     /// Returns the file called `name`. If two files differ only in case, an exact match wins.
-    pub fn find(&self, name: &str) -> Option<&str> {
-        let name = clean(name);
+    fn find(&self, name: &str) -> Option<&str> {
         let found = self.names.get(&name.to_lowercase())?;
         found
             .iter()
-            .find(|file| clean(file) == name)
+            .find(|file| file.trim() == name)
             .or(found.first())
             .map(String::as_str)
     }
@@ -211,8 +216,8 @@ pub fn texture_folders(materials: &[Material]) -> Vec<String> {
         .flatten();
     let mut folders: Vec<String> = Vec::new();
     for name in names {
-        let name = clean(name);
-        let Some((folder, _)) = name.rsplit_once('/').filter(|_| !is_absolute(&name)) else {
+        let path = named(name).and_then(NamedFile::path);
+        let Some((folder, _)) = path.as_deref().and_then(|path| path.rsplit_once('/')) else {
             continue;
         };
         // A folder with a dot in its name may be taken for a file.
@@ -298,29 +303,30 @@ fn add_companions(out: &mut Vec<String>, written: &str, map: TextureMap) {
     }
 }
 
-/// Adds the places where a file may be: at its path, and beside the model.
+/// Returns the places where a file may be: at its path, and beside the model.
 fn places(written: &str) -> Vec<String> {
-    let name = clean(written);
-    let alone = file_name(&name);
-    if alone.is_empty() || alone == "." || alone == ".." || name.starts_with('<') {
-        return Vec::new();
-    }
-    // A path on another machine leads nowhere here.
-    if is_absolute(&name) || alone == name {
-        vec![alone.to_owned()]
-    } else {
-        vec![name.clone(), alone.to_owned()]
+    match named(written) {
+        Some(NamedFile::Below(path) | NamedFile::Above(path)) => {
+            let alone = file_name(&path).to_owned();
+            let is_alone = alone == path;
+            std::iter::once(path)
+                .chain((!is_alone).then_some(alone))
+                .collect()
+        }
+        Some(NamedFile::Foreign(name)) => vec![name],
+        None => Vec::new(),
     }
 }
 
-/// Returns `true` for the cleaned path of a file on another machine: a path from the root, with a drive letter, or a URL.
-fn is_absolute(name: &str) -> bool {
-    name.starts_with('/') || name.as_bytes().get(1) == Some(&b':') || name.contains(":/")
+/// Reads the name of a texture. Names such as `<default>` mean no file.
+fn named(written: &str) -> Option<NamedFile> {
+    let written = written.trim();
+    NamedFile::of(written).filter(|_| !written.starts_with('<'))
 }
 
 /// Returns `true` for a name that leads to a file relative to the model's folder.
 pub(crate) fn is_relative_path(written: &str) -> bool {
-    !is_absolute(&clean(written)) && !places(written).is_empty()
+    named(written).and_then(NamedFile::path).is_some()
 }
 
 fn add_with_extensions(out: &mut Vec<String>, name: &str) {
@@ -339,28 +345,6 @@ fn add_with_extensions(out: &mut Vec<String>, name: &str) {
         for extension in EXTENSIONS {
             add(format!("{stem}.{extension}"));
         }
-    }
-}
-
-/// Normalizes a path: forward slashes, no surrounding spaces, no `.` or empty components, and no `a/..`. A leading `..`
-/// stays, because it may legitimately lead out of the model's folder.
-fn clean(written: &str) -> String {
-    let written = written.trim().replace('\\', "/");
-    let mut steps: Vec<&str> = Vec::new();
-    for step in written.split('/') {
-        match step {
-            "" | "." => {}
-            ".." if steps.last().is_some_and(|last| *last != "..") => {
-                steps.pop();
-            }
-            step => steps.push(step),
-        }
-    }
-    let path = steps.join("/");
-    if written.starts_with('/') {
-        format!("/{path}")
-    } else {
-        path
     }
 }
 

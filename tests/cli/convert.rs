@@ -2,7 +2,7 @@
 
 use super::{
     arm::{md5_by_formula, md5_mesh},
-    support::{Run, characters, marionette},
+    support::{Run, characters, marionette, picture},
 };
 use crate::messages::assert_message;
 use glam::DVec3;
@@ -215,13 +215,13 @@ fn a_broken_texture_is_left_out_with_a_warning() {
 #[test]
 fn convert_copies_textures_beside_the_other_formats() {
     let folder = characters();
-    fs::write(folder.path().join("skin0.png"), "pixels").unwrap();
+    fs::write(folder.path().join("skin0.png"), picture(1)).unwrap();
     fs::create_dir(folder.path().join("out")).unwrap();
     let run = convert(&folder, &["arm.md5mesh", "-o", "out/arm.m3d"]);
     assert_eq!(run.code, Some(0), "{}", run.stderr);
     assert_eq!(
         fs::read(folder.path().join("out/skin0.png")).unwrap(),
-        b"pixels"
+        picture(1)
     );
 }
 
@@ -231,7 +231,7 @@ fn textures_from_outside_the_models_folder_are_copied_into_that_of_the_output() 
     let at = |name: &str| folder.path().join(name);
     fs::create_dir_all(at("pack/models")).unwrap();
     fs::create_dir_all(at("out/here")).unwrap();
-    fs::write(at("skin0.png"), "pixels").unwrap();
+    fs::write(at("skin0.png"), picture(1)).unwrap();
     let model = fs::read_to_string(at("arm.md5mesh")).unwrap();
     let model = model.replace("\"skin0\"", "\"../../skin0.png\"");
     fs::write(at("pack/models/arm.md5mesh"), model).unwrap();
@@ -240,7 +240,7 @@ fn textures_from_outside_the_models_folder_are_copied_into_that_of_the_output() 
         &["pack/models/arm.md5mesh", "-o", "out/here/arm.m3d"],
     );
     assert_eq!(run.code, Some(0), "{}", run.stderr);
-    assert_eq!(fs::read(at("out/here/skin0.png")).unwrap(), b"pixels");
+    assert_eq!(fs::read(at("out/here/skin0.png")).unwrap(), picture(1));
     let written = fs::read_to_string(at("out/here/arm.m3d")).unwrap();
     assert!(written.contains("DiffuseMap: skin0.png"), "{written}");
     let run = marionette(
@@ -248,7 +248,7 @@ fn textures_from_outside_the_models_folder_are_copied_into_that_of_the_output() 
         &["import", "pack/models/arm.md5mesh", "-o", "out/arm"],
     );
     assert_eq!(run.code, Some(0), "{}", run.stderr);
-    assert_eq!(fs::read(at("out/arm/skin0.png")).unwrap(), b"pixels");
+    assert_eq!(fs::read(at("out/arm/skin0.png")).unwrap(), picture(1));
     fs::remove_file(at("skin0.png")).unwrap();
     let run = marionette(&folder, &["inspect", "out/arm/arm.character.ron", "--json"]);
     let json: Value = serde_json::from_str(&run.stdout).unwrap();
@@ -256,8 +256,8 @@ fn textures_from_outside_the_models_folder_are_copied_into_that_of_the_output() 
     let is_found = |m: &Value| m["textures"][0]["found"] == "skin0.png";
     assert!(materials.iter().any(is_found), "{}", run.stdout);
     // Where two would get one name, nothing is written.
-    fs::write(at("skin0.png"), "pixels").unwrap();
-    fs::write(at("pack/skin0.png"), "others").unwrap();
+    fs::write(at("skin0.png"), picture(1)).unwrap();
+    fs::write(at("pack/skin0.png"), picture(2)).unwrap();
     let two = fs::read_to_string(at("pack/models/arm.md5mesh")).unwrap();
     let two = two.replace("\"skin2\"", "\"../skin0.png\"");
     fs::write(at("pack/models/arm.md5mesh"), two).unwrap();
@@ -434,4 +434,65 @@ fn convert_never_overwrites_its_inputs() {
         assert_message(&format!("convert {}", args.join(" ")), said(&run));
     }
     assert!(inputs() == before && fs::read_to_string(at("arm.md5mesh")).unwrap() == md5_mesh());
+}
+
+#[test]
+fn files_that_are_no_pictures_are_neither_copied_nor_embedded() {
+    let folder = characters();
+    let at = |name: &str| folder.path().join(name);
+    fs::create_dir_all(at("pack/models")).unwrap();
+    for secret in ["secret", "secret.png", "secret.tga", "secret.dds"] {
+        fs::write(at(secret), "password: hunter2").unwrap();
+    }
+    let plain = fs::read_to_string(at("arm.md5mesh")).unwrap();
+    let above = at("").to_str().unwrap().replace('\\', "/");
+    for name in [
+        "../../secret".to_owned(),
+        "../../secret.png".to_owned(),
+        "../../secret.tga".to_owned(),
+        "../../secret.dds".to_owned(),
+        "../../../../../../../../../../../../proc/self/environ".to_owned(),
+        "../../../../../../../../../../../../etc/passwd".to_owned(),
+        format!("{above}secret.png"),
+    ] {
+        let model = plain.replace("\"skin0\"", &format!("\"{name}\""));
+        fs::write(at("pack/models/arm.md5mesh"), model).unwrap();
+        for out in ["out/a.m3d", "out/a.md5mesh", "out/a.glb"] {
+            fs::create_dir_all(at("out")).unwrap();
+            let run = convert(&folder, &["pack/models/arm.md5mesh", "-o", out]);
+            assert_eq!(run.code, Some(0), "{}", run.stderr);
+            let main = out.rsplit('/').next().unwrap();
+            let files = fs::read_dir(at("out")).unwrap().flatten();
+            let files: Vec<_> = files.map(|file| file.file_name()).collect();
+            assert_eq!(files, [main], "{name}");
+            assert!(
+                !fs::read(at(out))
+                    .unwrap()
+                    .windows(7)
+                    .any(|w| w == b"hunter2")
+            );
+            fs::remove_dir_all(at("out")).unwrap();
+        }
+        let run = marionette(&folder, &["import", "pack/models/arm.md5mesh", "-o", "out"]);
+        assert_eq!(run.code, Some(0), "{}", run.stderr);
+        assert_eq!(fs::read_dir(at("out")).unwrap().count(), 2, "{name}");
+        fs::remove_dir_all(at("out")).unwrap();
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn pictures_behind_links_out_of_the_folder_are_not_found() {
+    let folder = characters();
+    let at = |name: &str| folder.path().join(name);
+    fs::create_dir_all(at("pack/models")).unwrap();
+    fs::create_dir_all(at("private")).unwrap();
+    fs::write(at("private/skin0.png"), picture(1)).unwrap();
+    std::os::unix::fs::symlink("../private", at("pack/link")).unwrap();
+    let model = fs::read_to_string(at("arm.md5mesh")).unwrap();
+    let model = model.replace("\"skin0\"", "\"../link/skin0.png\"");
+    fs::write(at("pack/models/arm.md5mesh"), model).unwrap();
+    let run = marionette(&folder, &["import", "pack/models/arm.md5mesh", "-o", "out"]);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    assert!(!at("out/skin0.png").exists());
 }

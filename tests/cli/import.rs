@@ -2,7 +2,7 @@
 
 use super::{
     arm::md5_by_formula,
-    support::{Run, characters, folder, marionette},
+    support::{Run, characters, folder, marionette, picture},
 };
 use crate::messages::assert_message;
 use bevy_marionette::{
@@ -25,7 +25,7 @@ fn manifest(folder: &TempDir, path: &str) -> Manifest {
 #[test]
 fn import_makes_a_character_that_is_sound_and_poses_as_its_files_do() {
     let folder = characters();
-    fs::write(folder.path().join("skin0.png"), "pixels").unwrap();
+    fs::write(folder.path().join("skin0.png"), picture(1)).unwrap();
     let run = import(
         &folder,
         &[
@@ -46,7 +46,7 @@ fn import_makes_a_character_that_is_sound_and_poses_as_its_files_do() {
     assert_message("import: a model and a clip", stdout);
     assert_eq!(
         fs::read(folder.path().join("game/arm/skin0.png")).unwrap(),
-        b"pixels"
+        picture(1)
     );
     let made = manifest(&folder, &path);
     assert_eq!((&*made.model, made.scale), ("arm.md5mesh", 0.5));

@@ -43,13 +43,21 @@ pub fn folder(files: &[(&str, String)]) -> TempDir {
     folder
 }
 
+/// The file of a picture, as PNG: others are not copied.
+pub fn picture(shade: u8) -> Vec<u8> {
+    let mut out = std::io::Cursor::new(Vec::new());
+    let pixels = image::RgbImage::from_pixel(2, 2, image::Rgb([shade; 3]));
+    pixels.write_to(&mut out, image::ImageFormat::Png).unwrap();
+    out.into_inner()
+}
+
 /// A character of each format, a clip, a manifest, a texture, and a broken file.
 pub fn characters() -> TempDir {
     folder(&[
         ("bar.m3d", bar_m3d()),
         ("arm.md5mesh", md5_mesh()),
         ("reach.md5anim", md5_anim()),
-        ("textures/upper.DDS", String::new()),
+        ("textures/upper.DDS", "DDS |\0\0\0".to_owned()),
         (
             "arm.character.ron",
             "(model: \"arm.md5mesh\", scale: 0.5, clips: {\"stretch\": (file: \"reach.md5anim\", playback: Once, \

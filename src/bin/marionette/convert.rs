@@ -149,14 +149,13 @@ impl Convert {
             WriteFormat::Md5 => md5(model),
         };
         let mut beside = written.beside;
-        for (name, is_embedded) in model.texture_names() {
-            if copies || (is_embedded && *format != WriteFormat::Glb) {
-                beside.push((
-                    textures::place(name).to_owned(),
-                    model.texture(name).map_err(FormatError::one)?.into_owned(),
-                ));
-            }
-        }
+        let (textures, warnings) =
+            model.copies(|is_embedded| copies || (is_embedded && *format != WriteFormat::Glb));
+        complain(&warnings);
+        let textures = textures.into_iter();
+        beside.extend(
+            textures.map(|(name, bytes)| (textures::place(name).to_owned(), bytes.into_owned())),
+        );
         let beside = beside
             .into_iter()
             .map(|(name, bytes)| NewFile {

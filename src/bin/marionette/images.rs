@@ -1,9 +1,9 @@
 //! Textures for `.glb` files.
 
-use crate::open::OpenModel;
+use crate::{open::OpenModel, picture::Picture};
 use bevy_marionette::{format::Diagnostic, internals::import::GlbTexture};
-use image::{DynamicImage, ImageError, ImageFormat, ImageReader};
-use std::io::{Cursor, ErrorKind};
+use image::{DynamicImage, ImageFormat};
+use std::io::Cursor;
 
 /// Reads textures and converts what glTF does not allow.
 pub struct Images<'a> {
@@ -24,68 +24,52 @@ impl<'a> Images<'a> {
 
     /// Returns a texture; `file` is relative to the model's folder. With `flip_green`, its green channel is inverted.
     pub fn load(&mut self, file: &str, flip_green: bool) -> Option<GlbTexture> {
-        let path = self.model.folder.join(file);
-        let warning = |message: String| Diagnostic::warning(&path.to_string_lossy(), message);
-        let bytes = match self.model.texture(file) {
-            Ok(bytes) => bytes,
-            Err(Diagnostic { message, hint, .. }) => {
-                self.warnings
-                    .push(warning(format!("the texture is left out: {message}")).with_hint(hint));
+        let (bytes, picture) = match self.model.texture(file) {
+            Ok(texture) => texture,
+            Err(warning) => {
+                self.warn(warning);
                 return None;
             }
         };
-        // The bytes decide, because extensions may be wrong.
-        let format = image::guess_format(&bytes)
-            .ok()
-            .or_else(|| ImageFormat::from_path(file).ok());
-        match format {
-            Some(ImageFormat::Png) if !flip_green => {
-                self.embedded(GlbTexture::Png(bytes.into_owned()))
+        let texture = match picture {
+            Picture::Decoded(ImageFormat::Png, _) if !flip_green => {
+                GlbTexture::Png(bytes.into_owned())
             }
-            Some(ImageFormat::Jpeg) if !flip_green => {
-                self.embedded(GlbTexture::Jpeg(bytes.into_owned()))
+            Picture::Decoded(ImageFormat::Jpeg, _) if !flip_green => {
+                GlbTexture::Jpeg(bytes.into_owned())
             }
-            Some(format @ (ImageFormat::Png | ImageFormat::Jpeg | ImageFormat::Tga)) => {
-                match to_png(&bytes, format, flip_green) {
-                    Ok(png) => self.embedded(GlbTexture::Png(png)),
-                    Err(error) => {
-                        let warning =
-                            warning(format!("the texture is left out: {}", reason(&error)));
-                        self.warnings
-                            .push(warning.with_hint("save it again, as PNG or JPEG"));
-                        None
-                    }
+            Picture::Decoded(_, image) => match to_png(image, flip_green) {
+                Ok(png) => GlbTexture::Png(png),
+                Err(error) => {
+                    let message = format!("the texture is left out: {error}");
+                    self.warn(self.model.about_texture(file, &message));
+                    return None;
                 }
-            }
-            _ => {
+            },
+            Picture::Header(_) => {
                 let message = "the texture is linked, not embedded: glTF holds PNG and JPEG";
                 let hint =
                     "convert it to PNG, or keep it beside the .glb for programs that read it";
-                self.warnings
-                    .push(warning(message.to_owned()).with_hint(hint));
-                Some(GlbTexture::File(file.to_owned()))
+                self.warn(self.model.about_texture(file, message).with_hint(hint));
+                return Some(GlbTexture::File(file.to_owned()));
             }
+        };
+        if let Some(warning) = self.model.outside(file, "embedded") {
+            self.warn(warning);
         }
-    }
-
-    fn embedded(&mut self, texture: GlbTexture) -> Option<GlbTexture> {
         self.embedded += 1;
         Some(texture)
     }
-}
 
-/// Describes an error of decoding.
-fn reason(error: &ImageError) -> String {
-    match error {
-        ImageError::IoError(cause) if cause.kind() == ErrorKind::UnexpectedEof => {
-            "the file is cut off".to_owned()
+    /// Materials may share a texture.
+    fn warn(&mut self, warning: Diagnostic) {
+        if !self.warnings.contains(&warning) {
+            self.warnings.push(warning);
         }
-        error => error.to_string(),
     }
 }
 
-fn to_png(bytes: &[u8], format: ImageFormat, flip_green: bool) -> image::ImageResult<Vec<u8>> {
-    let mut image = ImageReader::with_format(Cursor::new(bytes), format).decode()?;
+fn to_png(mut image: DynamicImage, flip_green: bool) -> image::ImageResult<Vec<u8>> {
     if flip_green {
         // glTF's maps need no more than eight bits per channel.
         image = match image.color().has_alpha() {

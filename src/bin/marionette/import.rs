@@ -32,6 +32,7 @@ use clap::Args;
 use loops::Verdict;
 use parts::{Mergeable, mergeable};
 use std::{
+    borrow::Cow,
     collections::BTreeMap,
     io::{self, Write},
     path::{Path, PathBuf},
@@ -111,9 +112,26 @@ impl Import {
                 .map(|path| placed(path, &model.folder))
                 .collect();
             let drafts = self.draft(&model, &mut sources)?;
-            let manifest = self.manifest(&model, &drafts);
+            let (textures, warnings) = model.copies(|is_embedded| !is_embedded);
+            if !self.is_in_place(&model) {
+                complain(&warnings);
+            }
+            let textures: Vec<NewFile> = (textures.into_iter())
+                .map(|(name, bytes)| NewFile {
+                    path: self.texture_place(&model, name).into(),
+                    bytes: bytes.into_owned(),
+                })
+                .collect();
+            let manifest = self.manifest(&model, &drafts, &textures);
             let parts = mergeable(&model.model, manifest.max_palette);
-            let copied = self.write(&model, &sources, &manifest, &drafts, parts.as_ref())?;
+            let copied = self.write(
+                &model,
+                &sources,
+                textures,
+                &manifest,
+                &drafts,
+                parts.as_ref(),
+            )?;
             Ok::<_, FormatError>((drafts, manifest, parts, copied))
         };
         match character() {
@@ -258,18 +276,13 @@ impl Import {
         Ok(found.into_iter().map(draft).collect())
     }
 
-    fn manifest(&self, model: &OpenModel, drafts: &[Draft]) -> Manifest {
+    fn manifest(&self, model: &OpenModel, drafts: &[Draft], textures: &[NewFile]) -> Manifest {
         let file = base_name(&self.model).unwrap_or_default();
         let skeleton = &model.model.skeleton;
         let EmbeddedManifest { masks, sockets, .. } = model.embedded.clone();
-        let textures = model
-            .texture_names()
-            .into_iter()
-            .filter(|(_, is_embedded)| !is_embedded);
+        let textures = textures.iter().map(|file| file.path.to_string_lossy());
         Manifest {
-            textures: textures
-                .map(|(name, _)| self.texture_place(model, name).to_owned())
-                .collect(),
+            textures: textures.map(Cow::into_owned).collect(),
             clips: drafts
                 .iter()
                 .map(|draft| (draft.name.clone(), draft.entry.clone()))
@@ -290,11 +303,16 @@ impl Import {
 
     /// Returns where a texture will be, relative to the directory.
     fn texture_place<'a>(&self, model: &OpenModel, name: &'a str) -> &'a str {
-        if write::is_same_file(or_here(&self.output), or_here(&model.folder)) {
+        if self.is_in_place(model) {
             name
         } else {
             textures::place(name)
         }
+    }
+
+    /// Returns `true` if the directory is the model's folder, so that nothing is copied.
+    fn is_in_place(&self, model: &OpenModel) -> bool {
+        write::is_same_file(or_here(&self.output), or_here(&model.folder))
     }
 
     fn manifest_path(&self) -> PathBuf {
@@ -303,11 +321,13 @@ impl Import {
             .join(format!("{}.character.ron", file_name(&name)))
     }
 
-    /// Writes the manifest and copies what it needs: `sources`, with their names in the directory, and textures. Returns the number of files copied.
+    /// Writes the manifest and copies what it needs: `sources` and `textures`, with their names in the directory. Returns the
+    /// number of files copied.
     fn write(
         &self,
         model: &OpenModel,
         sources: &[(PathBuf, PathBuf)],
+        textures: Vec<NewFile>,
         manifest: &Manifest,
         drafts: &[Draft],
         parts: Option<&Mergeable>,
@@ -328,17 +348,10 @@ impl Import {
             }
             files.push(NewFile { path: to, bytes });
         }
-        for (name, _) in model
-            .texture_names()
-            .into_iter()
-            .filter(|(_, is_embedded)| !is_embedded)
-        {
-            let bytes = model.texture(name).map_err(FormatError::one)?.into_owned();
-            files.push(NewFile {
-                path: self.output.join(self.texture_place(model, name)),
-                bytes,
-            });
-        }
+        files.extend(textures.into_iter().map(|NewFile { path, bytes }| NewFile {
+            path: self.output.join(path),
+            bytes,
+        }));
         let notes = drafts
             .iter()
             .map(|draft| (draft.name.as_str(), draft.verdict.why.as_str()))
@@ -458,9 +471,13 @@ impl Import {
             .textures
             .iter()
             .flatten()
-            .filter(|map| map.found.is_some())
+            .filter_map(|map| map.found.as_deref())
+            .filter(|name| {
+                let is_listed = |place: &String| *place == self.texture_place(model, name);
+                model.images.contains_key(*name) || manifest.textures.iter().any(is_listed)
+            })
             .count();
-        let at = if write::is_same_file(or_here(&self.output), or_here(&model.folder)) {
+        let at = if self.is_in_place(model) {
             "in place"
         } else {
             "copied"

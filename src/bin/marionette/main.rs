@@ -12,6 +12,7 @@ mod listing;
 mod obj;
 mod open;
 mod options;
+mod picture;
 mod pose;
 mod read;
 mod replay;

@@ -2,6 +2,7 @@
 
 use crate::{
     options::ImportArgs,
+    picture::Picture,
     read,
     term::Progress,
     textures::{self, TextureUse},
@@ -87,11 +88,70 @@ impl OpenModel {
     }
 
     /// Reads a texture.
-    pub fn texture(&self, name: &str) -> Result<Cow<'_, [u8]>, Diagnostic> {
-        match self.images.get(name) {
-            Some(bytes) => Ok(Cow::Borrowed(bytes)),
-            None => read::read(&self.folder.join(name), &self.settings.limits).map(Cow::Owned),
+    ///
+    /// # Errors
+    /// A warning: its file can't be read, or it isn't a picture.
+    pub fn texture(&self, name: &str) -> Result<(Cow<'_, [u8]>, Picture), Diagnostic> {
+        let left_out = |reason: &str| format!("the texture is left out: {reason}");
+        let bytes = match self.images.get(name) {
+            Some(bytes) => Cow::Borrowed(&**bytes),
+            None => read::read(&self.folder.join(name), &self.settings.limits)
+                .map(Cow::Owned)
+                .map_err(|Diagnostic { message, hint, .. }| {
+                    let warning = self.about_texture(name, &left_out(&message));
+                    warning.with_hint(hint)
+                })?,
+        };
+        match Picture::read(name, &bytes) {
+            Ok(picture) => Ok((bytes, picture)),
+            Err(reason) => {
+                let warning = self.about_texture(name, &left_out(&reason));
+                Err(warning.with_hint("save it again, as PNG or JPEG"))
+            }
         }
+    }
+
+    /// Reads the textures that `is_wanted`, given their names and whether they are in the model's own file. The second list
+    /// has warnings about those that are left out, and those that come from outside of the model's folder.
+    pub fn copies(
+        &self,
+        is_wanted: impl Fn(bool) -> bool,
+    ) -> (Vec<(&str, Cow<'_, [u8]>)>, Vec<Diagnostic>) {
+        let (mut copies, mut warnings) = (Vec::new(), Vec::new());
+        for (name, is_embedded) in self.texture_names() {
+            if !is_wanted(is_embedded) {
+                continue;
+            }
+            match self.texture(name) {
+                Ok((bytes, picture)) => {
+                    let what = match picture {
+                        Picture::Decoded(..) => "copied".to_owned(),
+                        Picture::Header(format) => {
+                            format!("copied; only its header says that it is {format}")
+                        }
+                    };
+                    warnings.extend(self.outside(name, &what));
+                    copies.push((name, bytes));
+                }
+                Err(warning) => warnings.push(warning),
+            }
+        }
+        (copies, warnings)
+    }
+
+    /// Returns a warning if a texture's file is outside of the model's folder, because what is in there may be private.
+    pub fn outside(&self, name: &str, what: &str) -> Option<Diagnostic> {
+        if self.images.contains_key(name) || textures::is_within(&self.folder, name) {
+            return None;
+        }
+        let message = format!("the texture is outside the model's folder, and is {what}");
+        let hint = "make sure that it is the model's, or copy it into the model's folder";
+        Some(self.about_texture(name, &message).with_hint(hint))
+    }
+
+    /// A warning about a texture.
+    pub fn about_texture(&self, name: &str, message: &str) -> Diagnostic {
+        Diagnostic::warning(&self.folder.join(name).to_string_lossy(), message)
     }
 }
 

@@ -1,9 +1,10 @@
 //! Finds the texture files of a model's materials.
 
+use crate::convert::or_here;
 use bevy_marionette::{
     format::Diagnostic,
     internals::import::{
-        TextureFiles, TextureMap, missing_textures, texture_candidates, texture_folders,
+        NamedFile, TextureFiles, TextureMap, missing_textures, texture_candidates, texture_folders,
     },
     model::Material,
 };
@@ -35,10 +36,9 @@ pub fn resolve(
 ) -> Vec<Vec<TextureUse>> {
     let files = match listed {
         [] => files_of(materials, folder),
-        _ => listed
-            .iter()
-            .filter(|file| folder.join(file).is_file())
-            .cloned()
+        _ => (listed.iter())
+            .filter_map(|file| NamedFile::of(file)?.path())
+            .filter(|file| goes_through_no_link(folder, file) && folder.join(file).is_file())
             .collect(),
     };
     let files = TextureFiles::new(embedded.iter().map(|&name| name.to_owned()).chain(files));
@@ -51,20 +51,33 @@ pub fn resolve(
 /// Returns the place of a texture in a folder that it is copied to: the same as in the model's folder. What is outside of that
 /// goes beside the model, where it is found by its file name.
 pub fn place(name: &str) -> &str {
-    let mut depth = 0;
-    let is_inside = Path::new(name).components().all(|step| {
-        match step {
-            Component::Normal(_) => depth += 1,
-            Component::ParentDir => depth -= 1,
-            Component::CurDir => {}
-            Component::Prefix(_) | Component::RootDir => return false,
-        }
-        depth >= 0
-    });
-    if is_inside {
-        return name;
+    match NamedFile::of(name) {
+        Some(NamedFile::Below(_)) => name,
+        _ => name.rsplit('/').next().unwrap_or_default(),
     }
-    name.rsplit(['/', '\\']).next().unwrap_or_default()
+}
+
+/// Returns `true` if a file is in a folder, whatever links lead there.
+pub fn is_within(folder: &Path, name: &str) -> bool {
+    let real = |path: &Path| fs::canonicalize(or_here(path));
+    real(&folder.join(name))
+        .is_ok_and(|file| real(folder).is_ok_and(|folder| file.starts_with(folder)))
+}
+
+/// Returns `false` for a path out of a folder that goes through a link, as all of `/proc` does.
+fn goes_through_no_link(folder: &Path, name: &str) -> bool {
+    let Ok(mut path) = fs::canonicalize(or_here(folder)) else {
+        return false;
+    };
+    !name.starts_with("../")
+        || Path::new(name).components().all(|step| {
+            match step {
+                // Without links above, this is where the system goes, too.
+                Component::ParentDir => drop(path.pop()),
+                step => path.push(step),
+            }
+            !path.is_symlink()
+        })
 }
 
 /// Renames the maps of materials whose textures are copied to another place than they have in the model's folder.
@@ -164,20 +177,18 @@ fn files_of(materials: &[Material], folder: &Path) -> Vec<String> {
             (entry.file_name().to_string_lossy().into_owned(), is_folder)
         })
     };
-    let folder = if folder.as_os_str().is_empty() {
-        Path::new(".")
-    } else {
-        folder
-    };
+    let folder = or_here(folder);
     let (below, files): (Vec<_>, Vec<_>) = list(folder).partition(|(_, is_folder)| *is_folder);
     let mut files: Vec<String> = files.into_iter().map(|(name, _)| name).collect();
     // Folders that are named come first, because there may be any number of others.
     for within in texture_folders(materials)
         .into_iter()
+        .filter(|within| goes_through_no_link(folder, &format!("{within}/")))
         .chain(below.into_iter().map(|(name, _)| name))
     {
         let inside = list(&folder.join(&within)).filter(|(_, is_folder)| !is_folder);
-        files.extend(inside.map(|(name, _)| format!("{within}/{name}")));
+        let inside = inside.map(|(name, _)| format!("{within}/{name}"));
+        files.extend(inside.filter(|file| goes_through_no_link(folder, file)));
         if files.len() >= MOST {
             break;
         }

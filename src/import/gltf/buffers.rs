@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     format::{FormatError, reader::CUT_OFF},
-    import::{Limits, open::reason_and_hint, report::Report},
+    import::{Limits, named_file::NamedFile, open::reason_and_hint, report::Report},
 };
 use std::{
     borrow::Cow,
@@ -158,30 +158,14 @@ pub(super) fn is_data(uri: &str) -> bool {
 
 /// Returns the path that a URI stands for, or the reason for refusing it.
 pub(super) fn file_beside(uri: &str) -> Result<String, &'static str> {
-    // Some exporters on Windows write backslashes.
-    let path = percent_decode(uri)
-        .ok_or("which is not a path")?
-        .replace('\\', "/");
-    let first = path.split('/').next().unwrap_or_default();
-    if path.starts_with('/') || first.contains(':') {
-        return Err("which is not a relative path");
+    let path = percent_decode(uri).ok_or("which is not a path")?;
+    // What a buffer holds can't be checked, so it is never one from elsewhere.
+    match NamedFile::of(&path) {
+        Some(NamedFile::Below(path)) => Ok(path),
+        Some(NamedFile::Above(_)) => Err("which is outside the folder of the glTF file"),
+        Some(NamedFile::Foreign(_)) => Err("which is not a relative path"),
+        None => Err("which is not a file"),
     }
-    // A path may go down and up again, but not above the folder at any step.
-    let mut depth = 0i32;
-    for step in path.split('/') {
-        match step {
-            "" | "." => {}
-            ".." => depth -= 1,
-            _ => depth += 1,
-        }
-        if depth < 0 {
-            return Err("which is outside the folder of the glTF file");
-        }
-    }
-    if depth == 0 || path.contains('\0') {
-        return Err("which is not a file");
-    }
-    Ok(path)
 }
 
 /// Returns the path in an image's URI: without a query, decoded, and with forward slashes. It may

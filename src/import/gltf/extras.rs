@@ -7,7 +7,7 @@ use crate::{
     model::{CallbackKey, PlaybackMode},
 };
 use serde::{Deserialize, de::DeserializeOwned};
-use serde_json::value::RawValue;
+use serde_json::{Map, Value, json, value::RawValue};
 use std::collections::BTreeMap;
 
 /// The extras of an animation.
@@ -103,14 +103,32 @@ pub(super) fn of_scene(root: &Root, scene: Option<usize>, report: &mut Report) -
     let Some(found) = read::<EmbeddedManifest>(extras, &place, report) else {
         return EmbeddedManifest::default();
     };
-    let odd = found.misstatements(report.file);
-    if odd.is_empty() {
+    if found.misstatements(report.file).is_empty() {
         return found;
     }
-    for error in odd {
-        report.warn(&format!("{place}.extras"), error.message, LEFT_OUT);
+    let file = report.file;
+    let states = object_of(extras).and_then(|object| object.get("states").cloned());
+    let check = |piece: &Map<String, Value>| {
+        let mut piece = piece.clone();
+        // Layers take the names of states.
+        if let Some(states) = states.as_ref().filter(|_| piece.contains_key("layers")) {
+            piece.insert("states".to_owned(), states.clone());
+        }
+        let found: EmbeddedManifest = parse(&piece)?;
+        let wrong = found.misstatements(file).into_iter().next();
+        wrong.map_or(Ok(()), |wrong| Err(wrong.message))
+    };
+    // What can't be read has been reported, and is among what can't be checked.
+    let readable = object_of(extras).unwrap_or_default();
+    let readable = sound(readable, &|piece| {
+        parse::<EmbeddedManifest>(piece).map(drop)
+    })
+    .0;
+    let (kept, wrong) = sound(readable, &check);
+    for (_, message) in wrong {
+        report.warn(&format!("{place}.extras"), message, LEFT_OUT);
     }
-    EmbeddedManifest::default()
+    parse(&kept).unwrap_or_default()
 }
 
 /// Returns the name of the socket that a node is.
@@ -127,7 +145,7 @@ pub(super) fn socket(extras: &Raw, place: &str, report: &mut Report) -> Option<S
 pub(super) fn is_control(extras: &Raw) -> bool {
     #[derive(Deserialize)]
     struct Node {
-        deform: Option<serde_json::Value>,
+        deform: Option<Value>,
     }
     let deform = extras
         .as_ref()
@@ -194,8 +212,33 @@ pub(super) fn of_material(extras: &Raw, place: &str, report: &mut Report) -> Mat
     read(extras, place, report).unwrap_or_default()
 }
 
-/// Reads the object `marionette` of the extras at `place`, if there is one.
+/// Reads the object `marionette` of the extras at `place`, if there is one. What can't be read in it is left out, with
+/// warnings.
 fn read<T: DeserializeOwned>(extras: &Raw, place: &str, report: &mut Report) -> Option<T> {
+    let text = text_of(extras)?;
+    let error = match serde_json::from_str(text) {
+        Ok(found) => return Some(found),
+        Err(error) => message(&error),
+    };
+    let place = format!("{place}.extras");
+    let Some(object) = object_of(extras) else {
+        report.warn(
+            &place,
+            format!("`marionette` cannot be read: {error}"),
+            LEFT_OUT,
+        );
+        return None;
+    };
+    let (kept, wrong) = sound(object, &|piece| parse::<T>(piece).map(drop));
+    for (path, error) in wrong {
+        let message = format!("`{path}` of `marionette` cannot be read: {error}");
+        report.warn(&place, message, LEFT_OUT);
+    }
+    parse(&kept).ok()
+}
+
+/// Returns the text of `marionette` in extras.
+fn text_of(extras: &Raw) -> Option<&str> {
     #[derive(Deserialize)]
     struct Extras<'a> {
         #[serde(borrow)]
@@ -207,10 +250,59 @@ fn read<T: DeserializeOwned>(extras: &Raw, place: &str, report: &mut Report) -> 
         return None;
     }
     let extras: Extras = serde_json::from_str(text).ok()?;
-    serde_json::from_str(extras.marionette.get())
-        .inspect_err(|error| {
-            let message = format!("`marionette` cannot be read: {}", message(error));
-            report.warn(&format!("{place}.extras"), message, LEFT_OUT);
-        })
-        .ok()
+    Some(extras.marionette.get())
+}
+
+fn object_of(extras: &Raw) -> Option<Map<String, Value>> {
+    serde_json::from_str(text_of(extras)?).ok()
+}
+
+fn parse<T: DeserializeOwned>(object: &Map<String, Value>) -> Result<T, String> {
+    T::deserialize(object).map_err(|error| message(&error))
+}
+
+/// Keeps the fields of an object that pass a check by themselves and, of those that don't, the entries that do. The second
+/// list has the others, with what is wrong with them.
+fn sound(
+    object: Map<String, Value>,
+    check: &dyn Fn(&Map<String, Value>) -> Result<(), String>,
+) -> (Map<String, Value>, Vec<(String, String)>) {
+    // These only make sense together.
+    const WHOLE: [&str; 2] = ["states", "layers"];
+    let (mut kept, mut wrong) = (Map::new(), Vec::new());
+    for (key, value) in object {
+        let alone = |value: Value| Map::from_iter([(key.clone(), value)]);
+        let mut is_sound = |name: String, value: Value| {
+            let error = check(&alone(value)).err();
+            let is_sound = error.is_none();
+            wrong.extend(error.map(|error| (name, error)));
+            is_sound
+        };
+        let has_entries = |none: Value| !WHOLE.contains(&&*key) && check(&alone(none)).is_ok();
+        let rest = match value {
+            value if check(&alone(value.clone())).is_ok() => Some(value),
+            Value::Object(mut entries) if has_entries(json!({})) => {
+                entries.retain(|name, entry| {
+                    is_sound(format!("{key}.{name}"), json!({ name: entry }))
+                });
+                Some(Value::Object(entries))
+            }
+            Value::Array(mut entries)
+                if has_entries(json!([])) && !entries.iter().any(Value::is_number) =>
+            {
+                let mut at = 0..;
+                entries.retain(|entry| {
+                    let at = at.next().unwrap_or_default();
+                    is_sound(format!("{key}[{at}]"), json!([entry]))
+                });
+                Some(Value::Array(entries))
+            }
+            value => {
+                is_sound(key.clone(), value);
+                None
+            }
+        };
+        kept.extend(rest.map(|rest| (key.clone(), rest)));
+    }
+    (kept, wrong)
 }

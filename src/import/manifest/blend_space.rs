@@ -128,12 +128,12 @@ impl Manifest {
     }
 
     /// Returns the mistakes in the blend spaces, each with the word of the source it is about.
-    pub(super) fn misstated_blend_spaces(&self) -> impl Iterator<Item = (String, String)> {
+    pub(super) fn misstated_blend_spaces(&self) -> impl Iterator<Item = (String, Vec<&str>)> {
         let count = self.blend_spaces.len();
         let too_many = (count > MOST_SPACES).then(|| {
             let message =
                 format!("the manifest has {count} blend spaces, expected at most {MOST_SPACES}");
-            (message, "blend_spaces".to_owned())
+            (message, vec!["blend_spaces"])
         });
         let odd = self
             .blend_spaces
@@ -142,7 +142,7 @@ impl Manifest {
             .filter_map(|(name, entry)| {
                 Some((
                     format!("blend space `{name}`: {}", entry.misstatement(name)?),
-                    format!("\"{name}\""),
+                    vec!["blend_spaces", name],
                 ))
             });
         too_many.into_iter().chain(odd)

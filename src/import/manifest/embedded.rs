@@ -101,7 +101,7 @@ impl EmbeddedManifest {
     pub(in crate::import) fn misstatements(&self, file: &str) -> Vec<crate::format::Diagnostic> {
         Manifest::of_model("")
             .with_embedded(self)
-            .misstatements(file, b"")
+            .misstatements(file)
     }
 }
 

@@ -9,19 +9,6 @@ use ron::error::SpannedError;
 /// The deepest nesting of lists and structs.
 pub(super) const NESTING: usize = 64;
 
-/// Adds the place of the first occurrence of `word` to an error. If there are several, it may be the wrong one.
-pub(super) fn place_of(source: &[u8], word: &str, error: Diagnostic) -> Diagnostic {
-    // An empty name is nowhere.
-    let mut pieces = source.windows(word.len().max(1));
-    match pieces.position(|piece| piece == word.as_bytes()) {
-        Some(at) => {
-            let (line, column) = line_and_column(source, at);
-            error.at(source, line, column)
-        }
-        None => error,
-    }
-}
-
 /// Converts an error of RON's parser to a diagnostic like this crate's others.
 pub(super) fn misread(file: &str, source: &[u8], error: &SpannedError) -> Diagnostic {
     let (message, mut hint) = explain(&error.code, source);

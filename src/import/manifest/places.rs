@@ -1,7 +1,8 @@
 //! Places of a manifest's entries in its text.
 
 /// Returns the offset of the last element of a path of field names and map keys, at the end of which may be a text. If the
-/// source doesn't have all of the path, returns the offset of the last element that it has.
+/// source doesn't have all of the path, returns the offset of the last element that it has. The text at the end may be
+/// anywhere in the value before it.
 ///
 /// The text has been parsed before. In one that hasn't, the place may be a wrong one.
 pub(super) fn find(source: &[u8], path: &[&str]) -> Option<usize> {
@@ -40,12 +41,19 @@ impl<'s> Reader<'s> {
                 false
             }
             Some(b'(' | b'{' | b'[') => {
+                let begin = self.at;
                 self.at += 1;
                 loop {
                     let place = self.at_token();
                     match self.peek() {
                         None | Some(b')' | b'}' | b']') => {
                             self.at += 1;
+                            if rest.is_empty() {
+                                self.at = begin;
+                                let text = self.scan(Some(wanted.as_bytes()));
+                                *best = text.or(*best);
+                                return text.is_some();
+                            }
                             return false;
                         }
                         Some(b',') => {
@@ -82,7 +90,10 @@ impl<'s> Reader<'s> {
                     match rest {
                         Some(rest) => {
                             *best = Some(place);
-                            return rest.is_empty() || self.find(rest, best);
+                            // Another element of a list may have the rest.
+                            if rest.is_empty() || self.find(rest, best) {
+                                return true;
+                            }
                         }
                         None => self.skip_value(),
                     }
@@ -106,13 +117,21 @@ impl<'s> Reader<'s> {
 
     /// Goes to the end of a value: to the comma or the bracket behind it.
     fn skip_value(&mut self) {
-        let mut depth = 0_usize;
+        self.scan(None);
+    }
+
+    /// Goes to the end of a value, and returns where a text first is in it.
+    fn scan(&mut self, wanted: Option<&[u8]>) -> Option<usize> {
+        let (mut depth, mut found) = (0_usize, None);
         loop {
-            self.at_token();
+            let place = self.at_token();
             match self.peek() {
-                None => return,
+                None => return found,
                 Some(b'"') => {
-                    self.text();
+                    let text = self.text();
+                    if found.is_none() && wanted.is_some() && text.as_deref() == wanted {
+                        found = Some(place);
+                    }
                 }
                 Some(b'\'') => self.skip_letter(),
                 Some(byte) if is_word(byte) => {
@@ -130,12 +149,12 @@ impl<'s> Reader<'s> {
                     depth += 1;
                     self.at += 1;
                 }
-                Some(b')' | b'}' | b']') if depth == 0 => return,
+                Some(b')' | b'}' | b']') if depth == 0 => return found,
                 Some(b')' | b'}' | b']') => {
                     depth -= 1;
                     self.at += 1;
                 }
-                Some(b',') if depth == 0 => return,
+                Some(b',') if depth == 0 => return found,
                 Some(_) => self.at += 1,
             }
         }

@@ -174,8 +174,8 @@ impl Manifest {
         resolve_springs(&self.springs, &self.colliders, skeleton)
     }
 
-    /// Returns the mistakes in the numbers of springs and colliders, each with a word near it.
-    pub(super) fn misstated_springs(&self) -> impl Iterator<Item = (String, &str)> {
+    /// Returns the mistakes in the numbers of springs and colliders, each with its path.
+    pub(super) fn misstated_springs(&self) -> impl Iterator<Item = (String, Vec<&str>)> {
         let springs = self.springs.iter().filter_map(|entry| {
             let first = entry.joints.first().map_or("springs", String::as_str);
             let SpringEntry {
@@ -209,7 +209,8 @@ impl Manifest {
                 }
                 () => return None,
             };
-            Some((format!("the springs of `{first}` have {message}"), first))
+            let path = vec!["springs", "joints", first];
+            Some((format!("the springs of `{first}` have {message}"), path))
         });
         let colliders = self.colliders.iter().filter_map(|(name, entry)| {
             let finite = entry.center.is_finite() && entry.end.is_none_or(|end| end.is_finite());
@@ -220,7 +221,8 @@ impl Manifest {
                 _ if !finite => "an end that is not finite".to_owned(),
                 _ => return None,
             };
-            Some((format!("collider `{name}` has {message}"), name.as_str()))
+            let path = vec!["colliders", name];
+            Some((format!("collider `{name}` has {message}"), path))
         });
         springs.chain(colliders)
     }

@@ -97,6 +97,10 @@ fn absolute_paths_are_looked_for_by_name() {
         "/art/skin.png",
         r"\\server\art\skin.png",
         "https://a.b/art/skin.png",
+        "C:skin.png",
+        r"C:..\..\skin.png",
+        r"\\?\C:\skin.png",
+        "/../../skin.png",
     ] {
         assert_eq!(
             resolve(written, BaseColor, &files).as_deref(),
@@ -173,6 +177,8 @@ fn names_that_mean_no_file_have_no_candidates() {
         r"\\",
         ".",
         "a/..",
+        "skin.png\0",
+        "C:",
     ] {
         assert_eq!(
             texture_candidates(written, BaseColor),
@@ -207,4 +213,26 @@ fn the_oddest_names_do_no_harm() {
         texture_candidates("a//../b/./c.tga", BaseColor)[0],
         "b/c.tga"
     );
+}
+
+#[test]
+fn dots_are_dots_however_they_are_written() {
+    for written in [
+        "%2e%2e/skin.png",
+        r".%2E\skin.png",
+        ".. /skin.png",
+        ".../skin.png",
+        "a/../../skin.png",
+        r"a\..\.\..\skin.png",
+    ] {
+        let first = &texture_candidates(written, BaseColor)[0];
+        assert_eq!(first, "../skin.png", "{written}");
+    }
+}
+
+#[test]
+fn paths_from_the_root_are_no_files_of_a_model() {
+    let files = ["/etc/skin.png", r"C:\skin.png", "a\0/skin.png"];
+    assert_eq!(resolve("skin.png", BaseColor, &files), None);
+    assert_eq!(resolve("/etc/skin.png", BaseColor, &files), None);
 }

@@ -8,6 +8,7 @@ use crate::messages::{assert_message, assert_messages};
 use bevy_marionette::{
     format::Diagnostic,
     import::{ImportSettings, Imported, Limits, Manifest, open_manifest, open_model},
+    internals::import::to_glb,
     model::PlaybackMode,
 };
 use glam::{EulerRot, Quat, Vec3};
@@ -179,6 +180,52 @@ fn the_scene_that_is_read_has_the_entries() {
     scenes.insert(0, json!({ "nodes": [], "extras": masks("j2") }));
     let imported = open(&chain.file.glb()).unwrap();
     assert_eq!(imported.embedded.masks["a"].joints, ["j1"]);
+}
+
+#[test]
+fn a_mistake_in_extras_takes_nothing_else_with_it() {
+    let mut chain = walker(json!({ "name": "Armature" }));
+    let extras = json!({
+        "masks": { "bad": { "roots": 7 }, "good": { "roots": ["j1"] } },
+        "sockets": { "bad": { "joint": "j0", "scale": 1e300 }, "good": { "joint": "j1" } },
+        "goals": { "bad": { "limb": null }, "good": { "limb": { "Chain": { "root": "j1", "tip": "j3" } } } },
+        "look_at": { "joints": "j1" },
+        "springs": [{ "joints": ["j2"] }, { "joints": ["j2"], "frequency": -1.0 }, 7],
+        "states": { "idle": { "plays": "walk", "start": true } },
+        "layers": { "arms": { "mask": "good", "states": { "rest": { "start": true } } } },
+        "feet": null,
+    });
+    chain.file.json["scenes"][0]["extras"] = json!({ "marionette": extras });
+    let found = open(&chain.file.glb()).unwrap();
+    assert_messages("gltf: extras with mistakes of each kind", warnings(&found));
+    let kept = found.embedded;
+    assert_eq!(kept.masks.keys().collect::<Vec<_>>(), ["good"]);
+    assert_eq!(kept.sockets.keys().collect::<Vec<_>>(), ["good"]);
+    assert_eq!(kept.goals.keys().collect::<Vec<_>>(), ["good"]);
+    assert_eq!((kept.look_at, kept.springs.len()), (None, 1));
+    assert_eq!((kept.states.len(), kept.layers.len()), (1, 1));
+    // Those of a clip, too.
+    chain.file.json["animations"][0]["extras"] = json!({ "marionette": {
+        "playback": "Twice", "callbacks": [{ "name": "x" }, { "name": "y", "time": 0.5 }],
+    } });
+    let found = open(&chain.file.glb()).unwrap();
+    assert_eq!(found.model.clips[0].timing.callbacks.len(), 1);
+}
+
+#[test]
+fn limits_that_are_none_come_back() {
+    let chain = walker(json!({ "name": "Armature" }));
+    let text = b"(model: \"a.glb\", masks: {\"m\": (roots: [\"j1\"])},
+        look_at: (joints: [(\"j2\", 1)], speed: inf),
+        goals: {\"g\": (limb: Chain(root: \"j1\", tip: \"j3\"), turn_limit: inf)})";
+    let manifest = Manifest::parse("f", text).unwrap();
+    let model = assembled(&chain, &Manifest::of_model("f.glb")).model;
+    let written = to_glb("f", &model, Some(&manifest), |_, _| None).unwrap();
+    let back = open(&written.value).unwrap();
+    assert_eq!(warnings(&back), [] as [&Diagnostic; 0]);
+    assert_eq!(back.embedded.goals, manifest.goals);
+    assert_eq!(back.embedded.look_at, manifest.look_at);
+    assert_eq!(back.embedded.masks, manifest.masks);
 }
 
 #[test]

@@ -227,3 +227,82 @@ fn clips_of_the_model_can_be_named_without_their_armature() {
     let scaled = assemble(&hero, &hero, "(model: \"hero.glb\", scale: 0.5)");
     assert!((scaled.model.skeleton.rest_of(1).translation - Vec3::Y * 0.5).length() < 1e-6);
 }
+
+/// Every kind of mistake in a manifest, each with a mark in front of the place that it is reported at.
+const MISTAKES: [&str; 41] = [
+    "^scale: -1",
+    "^clip_error: -1",
+    "^skin_error: -1",
+    "^joint_names: [\"a\", \"b\", \"c\", \"d\", \"e\", \"f\"]",
+    "^joint_names: [\"a\", \"a\"]",
+    "control_joints: [\"j1\", ^\"x\"]",
+    "merge: {\"all\": [^\"x\"]}",
+    "sides: [(\"j1\", ^\"x\")]",
+    "root_motion: (^joint: \"x\")",
+    "clips: {\"a\": (clip: \"mixamo.com\", ^ground_speed: inf)}",
+    "clips: {\"a\": (clip: \"mixamo.com\", ^frame_rate: -1)}",
+    "clips: {\"a\": (clip: \"mixamo.com\", ^callbacks: [(time: -1, name: \"x\")])}",
+    "clips: {\"a\": (clip: \"mixamo.com\", ^callbacks: [(time: 99, name: \"x\")])}",
+    "clips: {^\"a\": (clip: \"mixamo.com\", seconds: (5, 2))}",
+    "clips: {^\"a\": (clip: \"mixamo.com\", seconds: (90, 99))}",
+    "clips: {^\"a\": (clip: \"mixamo.com\", seconds: (0.1, 99))}",
+    "clips: {^\"a\": (clip: \"mixamo.com\", frames: (0, 2))}",
+    "clips: {^\"a\": (clip: \"mixamo.com\", retarget: true)}",
+    "clips: {^\"a\": (clip: \"x\")}",
+    "clips: {^\"a\": (file: \"gone.glb\")}",
+    "clips: {^\"a\": (mirror: \"x\")}",
+    "clips: {\"a\": (clip: \"mixamo.com\", plants: {^\"x\": [(0, 1)]})}",
+    "clips: {\"a\": (clip: \"mixamo.com\", plants: {^\"x\": [(1, 0)]})}",
+    "clips: {^\"a\": (speech: [(0, \"aa\", 1)])}",
+    "blend_spaces: {\"b\": (points: [(\"mixamo.com\", 0), (^\"x\", 1)])}",
+    "blend_spaces: {^\"mixamo.com\": (points: [(\"mixamo.com\", 0)])}",
+    "blend_spaces: {^\"b\": (points: [])}",
+    "masks: {\"m\": (roots: [\"j1\", ^\"x\"])}",
+    "masks: {\"m\": (joints: [^\"x\"])}",
+    "masks: {\"m\": (morphs: [^\"x\"])}",
+    "sockets: {\"s\": (joint: ^\"x\")}",
+    "sockets: {^\"s\": (joint: \"j1\", scale: inf)}",
+    "goals: {\"g\": (limb: Chain(root: \"j1\", tip: ^\"x\"))}",
+    "goals: {\"g\": (^limb: Chain(root: \"j3\", tip: \"j1\"))}",
+    "goals: {^\"g\": (limb: Chain(root: \"j1\", tip: \"j3\"), turn_limit: 0)}",
+    "look_at: (joints: [(\"j1\", 1), (^\"x\", 1)])",
+    "^look_at: (joints: [(\"j1\", -1)])",
+    "springs: [(joints: [\"j1\"]), (joints: [^\"x\"])]",
+    "springs: [(joints: [\"j1\"], colliders: [^\"x\"])]",
+    "springs: [(joints: [\"j1\"]), (joints: [^\"j2\"], damping: -1)]",
+    "colliders: {\"c\": (joint: ^\"x\", radius: 1)}",
+];
+
+#[test]
+fn every_finding_about_a_manifest_has_its_place() {
+    let glb = dancer(json!({ "name": "Armature" })).file.glb();
+    for (at, marked) in MISTAKES.iter().enumerate() {
+        let text = format!(
+            "(\n    model: \"f.glb\",\n    {}\n)",
+            marked.replace('^', "")
+        );
+        let column = 5 + marked.find('^').unwrap() as u32;
+        let read = |file: &str| match file {
+            "f.glb" => Ok(Cow::Borrowed(&glb[..])),
+            _ => Err("no such file".to_owned()),
+        };
+        let found = Manifest::parse("m", text.as_bytes())
+            .and_then(|manifest| open_manifest("m", &manifest, &Limits::default(), read));
+        let found = match found {
+            Ok(imported) => imported.warnings,
+            Err(error) => error.diagnostics,
+        };
+        let of_manifest: Vec<_> = found.iter().filter(|d| &*d.file == "m").collect();
+        assert!(
+            !of_manifest.is_empty(),
+            "{at}: {marked}: nothing is found: {found:?}"
+        );
+        for finding in of_manifest {
+            assert_eq!(
+                (finding.line, finding.column),
+                (3, column),
+                "{marked}: {finding}"
+            );
+        }
+    }
+}

@@ -32,9 +32,10 @@ pub fn tidy(name: &str, model: &str) -> Option<String> {
         |piece: &String| !piece.is_empty() && !piece.ends_with("armature") && !is_generic(piece);
     let name = pieces.rfind(telling)?;
     let model = snake(model);
+    // Only whole words: the `dog` in `dogged` isn't the model.
     let rest = name
         .strip_prefix(&model)
-        .map(|rest| rest.trim_start_matches('_'));
+        .and_then(|rest| rest.strip_prefix('_'));
     Some(
         rest.filter(|rest| !rest.is_empty() && !is_action(&model))
             .map_or(name.clone(), str::to_owned),

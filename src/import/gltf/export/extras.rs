@@ -71,8 +71,32 @@ fn callback(key: &CallbackKey) -> Value {
 /// Returns the extras of a scene with what a file can hold of a manifest, if it has any of it.
 pub(super) fn of_manifest(manifest: &Manifest) -> Option<Value> {
     let embedded = EmbeddedManifest::of(manifest);
-    let extras = serde_json::to_value(&embedded).ok()?;
+    let extras = to_json(ciborium::Value::serialized(&embedded).ok()?);
     (!embedded.is_empty()).then(|| json!({ "marionette": extras }))
+}
+
+/// Converts a value to JSON, where infinite numbers, such as limits that aren't any, become numbers beyond single precision,
+/// which come back as infinite. JSON itself has none, and `serde_json` writes `null` in their place.
+fn to_json(value: ciborium::Value) -> Value {
+    use ciborium::Value as Data;
+    match value {
+        Data::Float(number) if number.is_infinite() => 1e39_f64.copysign(number).into(),
+        Data::Float(number) => number.into(),
+        Data::Integer(number) => match (i64::try_from(number), u64::try_from(number)) {
+            (Ok(number), _) => number.into(),
+            (_, Ok(number)) => number.into(),
+            _ => Value::Null,
+        },
+        Data::Text(text) => text.into(),
+        Data::Bool(is_true) => is_true.into(),
+        Data::Array(list) => list.into_iter().map(to_json).collect(),
+        Data::Map(entries) => {
+            let entries = entries.into_iter();
+            let named = entries.filter_map(|(key, value)| Some((key.into_text().ok()?, value)));
+            Value::Object(named.map(|(key, value)| (key, to_json(value))).collect())
+        }
+        _ => Value::Null,
+    }
 }
 
 #[cfg(test)]

@@ -37,6 +37,15 @@ fn what_is_at_the_end_of_a_path_is_found_at_its_place_and_not_where_it_stands_el
         assert_eq!(line_and_column(TEXT.as_bytes(), at), place, "{path:?}");
     }
     assert_eq!(find(TEXT.as_bytes(), &["masks"]), None);
+    // A text anywhere in a value, but keys first, and all elements of a list.
+    let text = br#"(a: (x: "y", y: "z"), b: [(c: ["d"]), (c: ["e"])])"#;
+    for (path, place) in [
+        (&["a", "z"][..], 16),
+        (&["a", "y"], 13),
+        (&["b", "c", "e"], 42),
+    ] {
+        assert_eq!(find(text, path), Some(place), "{path:?}");
+    }
 }
 
 #[test]
