@@ -1,8 +1,8 @@
 //! Fades between clips: what leaves fades out and is removed, what comes fades in.
 
 use super::{
-    AnimationController, AnimationTrack, Clips, PlaybackEvent, Transition,
-    TransitionCurve, clock::Nanos, step::Step,
+    AnimationController, AnimationTrack, Clips, PlaybackEvent, Transition, TransitionCurve,
+    clock::Nanos, step::Step,
 };
 use crate::controller::{
     playback_state::Pending, scheduled_change::ChangeTarget, switch::MOST_SWITCHES,

@@ -4,7 +4,7 @@
 
 use super::AnimationName;
 use crate::{
-    model::{CallbackData, CallbackKey},
+    model::{CallbackData, clamped},
     numbers::finite,
 };
 use serde::{Deserialize, Serialize};
@@ -66,21 +66,6 @@ impl CallbackTime {
             Self::Fraction(fraction) => clamped(fraction * length, length),
             Self::End => length,
         }
-    }
-}
-
-#[inline]
-fn clamped(time: f64, length: f64) -> f64 {
-    finite(time).clamp(0.0, length)
-}
-
-impl CallbackKey {
-    /// Returns its beginning in a clip of some length, and its end if it is a range.
-    #[inline]
-    pub(crate) fn span(&self, length: f64) -> (f64, Option<f64>) {
-        let time = clamped(self.time, length);
-        let until = self.until.map(|until| clamped(until, length).max(time));
-        (time, until)
     }
 }
 

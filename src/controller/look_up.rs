@@ -1,8 +1,8 @@
 //! Finding tracks' clips and blend spaces, and telling whether these are still what they were.
 
 use super::{
-    AnimationName, AnimationTrack, Clips, clock::Nanos, course::Course, key, on_way::Source,
-    playhead::Known, run::Index, track_types::Start,
+    AnimationName, AnimationTrack, Clips, clock::Nanos, course::Course, key, playhead::Known,
+    run::Index, source::Source, track_types::Start,
 };
 use crate::model::{BoundBlendSpace, ClipTiming};
 use std::{mem, sync::Arc};

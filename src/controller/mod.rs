@@ -32,6 +32,7 @@ mod run;
 mod scheduled_change;
 mod settle;
 mod size;
+mod source;
 mod states;
 mod steering;
 mod step;

@@ -1,24 +1,14 @@
 //! What is on a track's way: the [`Marks`] of its clip or blend space, with the controller's own callbacks.
 
-use super::{AnimationTrack, Clips, course::Course, key::AddedCallback};
+use super::{AnimationTrack, Clips, course::Course, key::AddedCallback, source::Source};
 use crate::{
     controller::{KeyRef, clock::Nanos, key::KeySpan, playhead::Known},
     model::{
         BoundBlendSpace, CallbackKeys, ClipToCompile, Compiler, KeySource, KeyToCompile, Mark,
-        MarkKey, Marks, Member,
+        MarkKey, Marks,
     },
 };
 use std::sync::Arc;
-
-/// The keys that a track's marks are compiled from. As long as they are the same, so are the marks.
-#[derive(Clone, Debug, Default)]
-pub(super) enum Source {
-    /// None yet, or something has changed.
-    #[default]
-    Unknown,
-    Clip(CallbackKeys),
-    Space(Box<(Arc<[Member]>, Vec<CallbackKeys>)>),
-}
 
 /// A key of a clip on a track's way.
 pub(super) struct KeyOnWay {
@@ -30,39 +20,6 @@ pub(super) struct KeyOnWay {
     pub(super) share: f64,
 }
 
-impl Source {
-    /// Returns `true` if a track's clip still has the keys that its marks are compiled from.
-    #[inline]
-    pub(super) fn is_clip(&self, keys: &CallbackKeys) -> bool {
-        matches!(self, Self::Clip(ours) if ours.is_same(keys))
-    }
-
-    /// Returns `true` if the clips of a track's blend space still have the keys that its marks are compiled from.
-    pub(super) fn is_space<C: Clips + ?Sized>(&self, space: &BoundBlendSpace, clips: &C) -> bool {
-        let Self::Space(source) = self else {
-            return false;
-        };
-        let (members, keys) = &**source;
-        Arc::ptr_eq(members, space.members())
-            && members.iter().zip(keys).all(|(member, keys)| {
-                let timing = clips.timing(member.clip);
-                timing.is_some_and(|timing| timing.callbacks.is_same(keys))
-            })
-    }
-
-    fn of_space(space: &BoundBlendSpace, clips: &dyn Clips) -> Self {
-        let keys = |member: &Member| {
-            let timing = clips.timing(member.clip);
-            timing.map_or_else(CallbackKeys::default, |timing| timing.callbacks.clone())
-        };
-        let members = space.members();
-        Self::Space(Box::new((
-            members.clone(),
-            members.iter().map(keys).collect(),
-        )))
-    }
-}
-
 /// The keys of a clip merged with those that a controller added to it, in order of time. At equal times, the clip's come first.
 fn merged<'k>(
     own: &'k CallbackKeys,
@@ -70,10 +27,7 @@ fn merged<'k>(
     clip: &str,
     length: f64,
 ) -> Vec<KeyToCompile<'k>> {
-    let own = own
-        .iter()
-        .enumerate()
-        .map(|(index, key)| key.to_compile(index, length));
+    let own = own.to_compile(length);
     let added = callbacks
         .iter()
         .enumerate()
@@ -103,11 +57,7 @@ fn marks_of_clip(
     if callbacks.iter().all(|added| *added.clip != *name) {
         return keys.marks(length, playback);
     }
-    let clip = ClipToCompile {
-        member: None,
-        length,
-        playback,
-    };
+    let clip = ClipToCompile::alone(length, playback);
     let mut compiler = Compiler::new(length, playback);
     compiler.add(&clip, merged(keys, callbacks, name, length));
     Some(Arc::new(compiler.finish()))
@@ -124,17 +74,15 @@ fn marks_of_space(
     let none = CallbackKeys::default();
     let compile = || {
         let mut compiler = Compiler::new(length, playback);
-        let whole = ClipToCompile {
-            member: None,
-            length,
-            playback,
-        };
+        let whole = ClipToCompile::alone(length, playback);
         compiler.add(&whole, merged(&none, callbacks, space.name(), length));
         for (at, (member, keys)) in members.iter().zip(keys).enumerate() {
+            let playback = member.playback(space, playback);
             let clip = ClipToCompile {
-                member: Some((at as u32, member)),
+                member: Some(at as u32),
                 length: member.length,
-                playback: member.playback(space, playback),
+                playback,
+                phase: &|time| member.phase(playback, time),
             };
             compiler.add(&clip, merged(keys, callbacks, &member.name, member.length));
         }

@@ -7,7 +7,7 @@ use super::{
     clock::Nanos,
     course::Course,
     motion::{Instant, Motion},
-    on_way::Source,
+    source::Source,
     sync::Lead,
 };
 use crate::model::{BoundBlendSpace, Marks};

@@ -85,12 +85,12 @@ impl AnimationController {
         most.saturating_sub(self.agenda.work)
     }
 
-    /// Counts the work of one happening: each track looks for its changes, its leader and its ranges among all others.
+    /// Counts the work of one happening: each track looks for its running changes, its leader and its ranges among all others.
     pub(super) fn count_happening(&mut self) {
         let Extras {
             changes, ranges, ..
         } = &*self.extras;
-        let parts = (self.tracks.len() + changes.len() + ranges.len()) as u64;
+        let parts = (self.tracks.len() + changes.running.len() + ranges.len()) as u64;
         self.count_work(1 + parts + parts * parts / 64);
     }
 

@@ -15,7 +15,7 @@
 //! In a blend space, a place is a phase, and the keys of its clips lie at the phases at which the clips pass them, whatever they
 //! weigh. So a space has one list, too. See decision 015.
 
-use super::{CallbackKey, Member, PlaybackMode};
+use super::playback::PlaybackMode;
 use crate::stamp::Stamp;
 use std::ops::Range;
 
@@ -116,29 +116,27 @@ pub(crate) struct KeyToCompile<'a> {
 
 /// A clip whose keys are compiled.
 pub(crate) struct ClipToCompile<'a> {
-    /// In a blend space: its index among the members, and the member.
-    pub(crate) member: Option<(u32, &'a Member)>,
+    /// In a blend space: its index among the members.
+    pub(crate) member: Option<u32>,
     pub(crate) length: f64,
     pub(crate) playback: PlaybackMode,
+    /// Returns the place in the cycle of a time of the clip.
+    pub(crate) phase: &'a dyn Fn(f64) -> f64,
 }
 
-impl Marks {
-    /// Compiles the keys of a clip, without any others.
-    pub(crate) fn of_clip(length: f64, playback: PlaybackMode, keys: &[CallbackKey]) -> Self {
-        let clip = ClipToCompile {
+impl ClipToCompile<'_> {
+    /// A clip by itself, or what was added to a blend space as a whole.
+    pub(crate) fn alone(length: f64, playback: PlaybackMode) -> Self {
+        Self {
             member: None,
             length,
             playback,
-        };
-        let keys = keys
-            .iter()
-            .enumerate()
-            .map(|(index, key)| key.to_compile(index, length));
-        let mut compiler = Compiler::new(length, playback);
-        compiler.add(&clip, keys);
-        compiler.finish()
+            phase: &|time| time,
+        }
     }
+}
 
+impl Marks {
     pub(crate) fn length(&self) -> f64 {
         self.length
     }
@@ -510,19 +508,6 @@ impl PlaybackMode {
     }
 }
 
-impl CallbackKey {
-    /// Describes a key of a clip of some length.
-    pub(crate) fn to_compile(&self, index: usize, length: f64) -> KeyToCompile<'_> {
-        let (time, until) = self.span(length);
-        KeyToCompile {
-            source: KeySource::Clip(index as u32),
-            time,
-            until,
-            name: &self.name,
-        }
-    }
-}
-
 /// Marks in the making.
 pub(crate) struct Compiler {
     length: f64,
@@ -569,7 +554,7 @@ impl Compiler {
     ) {
         for key in keys {
             let source = key.source;
-            let member = clip.member.map(|(index, _)| index);
+            let member = clip.member;
             self.hash = self.hash.with(key.time.to_bits()).with(self.keys as u64);
             if let Some(until) = key.until {
                 self.hash = self.hash.with(until.to_bits()).with_text(key.name);
@@ -615,7 +600,7 @@ impl Compiler {
     }
 
     fn add_range(&mut self, clip: &ClipToCompile, key: MarkKey, [begin, end]: [f64; 2]) {
-        let phase = |time: f64| clip.phase(time);
+        let phase = clip.phase;
         let period = self.playback.period(self.length);
         match (self.playback, clip.playback) {
             (_, PlaybackMode::PingPong) => {
@@ -699,7 +684,7 @@ impl Compiler {
         };
         match (self.playback, clip.playback) {
             (_, PlaybackMode::PingPong) => {
-                let there = clip.phase(time);
+                let there = (clip.phase)(time);
                 let end = if is_start {
                     LoopEnd::Start
                 } else {
@@ -710,7 +695,7 @@ impl Compiler {
                     ..place(there, false)
                 }];
                 if !is_start && !is_end {
-                    places.push(place(2.0 * clip.phase(clip.length) - there, true));
+                    places.push(place(2.0 * (clip.phase)(clip.length) - there, true));
                 }
                 places
             }
@@ -721,18 +706,18 @@ impl Compiler {
                     _ => LoopEnd::Neither,
                 };
                 // The end of a loop is the start of the next one, so it is computed as that.
-                let offset = self.wrapped(clip.phase(if is_end { 0.0 } else { time }));
+                let offset = self.wrapped((clip.phase)(if is_end { 0.0 } else { time }));
                 let back = false;
                 vec![Place { offset, back, end }]
             }
             (_, PlaybackMode::Once) => {
-                let place = place(clip.phase(time), false);
+                let place = place((clip.phase)(time), false);
                 Vec::from_iter(Some(place).filter(|place| self.is_within(place.offset)))
             }
             // A clip that loops within a cycle that plays once: a key at the end of a loop isn't in the next one.
             (_, PlaybackMode::Loop) => {
                 let loops = [-1.0, 0.0, 1.0].into_iter();
-                let places = loops.map(|more| place(clip.phase(time) + more, false));
+                let places = loops.map(|more| place((clip.phase)(time) + more, false));
                 let is_in = |place: &Place| {
                     self.is_within(place.offset)
                         && !(is_end && place.offset == 0.0)
@@ -813,14 +798,6 @@ struct Place {
     /// On the way back of a ping-pong clip.
     back: bool,
     end: LoopEnd,
-}
-
-impl ClipToCompile<'_> {
-    /// The place in the cycle of a time of the clip.
-    fn phase(&self, time: f64) -> f64 {
-        self.member
-            .map_or(time, |(_, member)| member.phase(self.playback, time))
-    }
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 mod blend_space;
 mod bounding_box;
 mod callback_data;
+mod callback_keys;
 mod clip;
 mod expressions;
 mod lever;
@@ -13,6 +14,7 @@ mod marks;
 mod material;
 mod mirror;
 mod morph;
+mod playback;
 mod reach;
 mod roles;
 mod root_motion;
@@ -28,6 +30,8 @@ mod visemes;
 pub use blend_space::{BlendPoint, BlendSpace, BlendSpaceError, BlendSync};
 pub(crate) use blend_space::{Cycle, Member, Phase, SyncMark};
 pub use callback_data::CallbackData;
+pub(crate) use callback_keys::clamped;
+pub use callback_keys::{CallbackKey, CallbackKeys};
 #[cfg(target_arch = "x86_64")]
 pub(crate) use clip::SixteenNumbers;
 pub(crate) use clip::{
@@ -44,6 +48,7 @@ pub(crate) use marks::{
 pub use material::Material;
 pub(crate) use morph::weights_of;
 pub use morph::{MorphIndex, Morphs};
+pub use playback::PlaybackMode;
 pub(crate) use reach::{JointReach, Reach, is_near};
 pub use root_motion::RootDelta;
 pub(crate) use root_motion::{Twist, turned};
@@ -57,7 +62,7 @@ pub use states::{Choice, Entering, Exit, Leader, Origins, Speed, State, StateLay
 pub(crate) use states::{
     Entry, MachineLayer, Opening, PlayedClip, StateMachine, Successor, TransitionKind, distinct,
 };
-pub use timing::{CallbackKey, CallbackKeys, ClipTiming, PlaybackMode};
+pub use timing::ClipTiming;
 pub use transform::JointTransform;
 pub(crate) use transform::affine_from_row_vector_matrix;
 pub(crate) use transform::{SoaQuat, SoaVec3};

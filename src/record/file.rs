@@ -108,7 +108,7 @@ impl RecordingFile {
     pub const VERSION: u32 = 3;
     const HEADER: &'static str = "bevy_marionette recording 3\n";
     const MAGIC: &'static str = "bevy_marionette recording ";
-    /// The most bytes that [`read`](Self::read) takes. A small file may take fewer: 4 MB, and 64 times its size.
+    /// The most bytes that [`read`](Self::read) takes. A small file may take fewer: 4 MB, and 160 times its size.
     pub const MOST_BYTES: u64 = 1 << 29;
 
     /// Writes the file.
@@ -161,7 +161,7 @@ impl RecordingFile {
         let mut bytes = Vec::new();
         from.take(Self::MOST_BYTES).read_to_end(&mut bytes)?;
         // What a game recorded isn't compressed as well as what was made to be large.
-        let most = (4 << 20) + 64 * bytes.len() as u64;
+        let most = (4 << 20) + 160 * bytes.len() as u64;
         Self::read_within(&bytes[..], most.min(Self::MOST_BYTES))
     }
 

@@ -280,8 +280,9 @@ impl StateRun {
         // An exit that didn't open in time was missed.
         let is_on_way = |wish: &usize| *wish == to || self.next(machine, *wish) == Some(to);
         self.destination = self.destination.filter(is_on_way);
+        let ended = self.ended;
         let enter = self.follow(machine, to, entry, now);
-        Some(self.left(from, stays, enter))
+        Some(self.left(from, ended, enter))
     }
 
     /// Says which state was left, and whether what it played had `ended`. In phase with that, a clip that plays once would be

@@ -132,8 +132,10 @@ fn keys_at_frames_are_placed_by_the_clips_frame_rate_or_by_the_one_that_is_given
     assert_eq!(placed(Some(2400.0)), [(0.5, Some(1.0)), (1.0, None)]);
 
     let still = SkeletalClip::new(ClipTiming::new("still", 1.0), &ClipFrames::default()).unwrap();
+    let manifest = many_clips(1, &keys(None));
     let error = refine(
         "a.character.ron",
+        &manifest,
         "still",
         &keys(None),
         still.clone(),
@@ -143,7 +145,15 @@ fn keys_at_frames_are_placed_by_the_clips_frame_rate_or_by_the_one_that_is_given
     assert_message("manifest: a key at a frame of a still clip", error);
     // A range that reaches past the end is cut there.
     let (entry, mut warnings) = (keys(Some(0.5)), Vec::new());
-    let clip = refine("a.character.ron", "still", &entry, still, &mut warnings).unwrap();
+    let clip = refine(
+        "a.character.ron",
+        &manifest,
+        "still",
+        &entry,
+        still,
+        &mut warnings,
+    )
+    .unwrap();
     assert_eq!(
         (
             clip.timing.callbacks[0].time,

@@ -6,7 +6,8 @@ use super::{
     weights::Weights,
 };
 use crate::model::{
-    CallbackData, CallbackKey, CallbackKeys, ClipTiming, Marks, PlaybackMode, timing::PlayedMarks,
+    CallbackData, CallbackKey, CallbackKeys, ClipTiming, Marks, PlaybackMode,
+    callback_keys::PlayedMarks,
 };
 use std::{ops::Deref, sync::Arc};
 

@@ -160,7 +160,8 @@ fn a_scene_has_the_entries_of_a_manifest() {
     });
     chain.file.json["scenes"][0]["extras"] = json!({ "marionette": extras });
     let odd = open(&chain.file.glb()).unwrap();
-    assert!(odd.embedded.masks.is_empty());
+    assert!(odd.embedded.blend_spaces.is_empty());
+    assert!(odd.embedded.masks.contains_key("top"));
     assert_messages("gltf: extras of a scene that are odd", warnings(&odd));
     chain.file.json["scenes"][0]["extras"]["marionette"]["blend_spaces"] =
         json!({ "go": { "points": [["walk", 1.0]] } });
@@ -190,7 +191,7 @@ fn a_mistake_in_extras_takes_nothing_else_with_it() {
         "sockets": { "bad": { "joint": "j0", "scale": 1e300 }, "good": { "joint": "j1" } },
         "goals": { "bad": { "limb": null }, "good": { "limb": { "Chain": { "root": "j1", "tip": "j3" } } } },
         "look_at": { "joints": "j1" },
-        "springs": [{ "joints": ["j2"] }, { "joints": ["j2"], "frequency": -1.0 }, 7],
+        "springs": [{ "joints": ["j2"] }, { "joints": ["j2"], "frequency": -1.0 }, "hair"],
         "states": { "idle": { "plays": "walk", "start": true } },
         "layers": { "arms": { "mask": "good", "states": { "rest": { "start": true } } } },
         "feet": null,

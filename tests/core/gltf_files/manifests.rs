@@ -235,7 +235,7 @@ const MISTAKES: [&str; 41] = [
     "^skin_error: -1",
     "^joint_names: [\"a\", \"b\", \"c\", \"d\", \"e\", \"f\"]",
     "^joint_names: [\"a\", \"a\"]",
-    "control_joints: [\"j1\", ^\"x\"]",
+    "control_joints: [^\"x\"]",
     "merge: {\"all\": [^\"x\"]}",
     "sides: [(\"j1\", ^\"x\")]",
     "root_motion: (^joint: \"x\")",
