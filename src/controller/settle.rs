@@ -233,10 +233,7 @@ impl AnimationController {
                 *place >= target
             }
         };
-        loop {
-            let Some(place) = self.next_place(at, forward).filter(is_on_way) else {
-                break;
-            };
+        while let Some(place) = self.next_place(at, forward).filter(is_on_way) {
             self.pass_place(at, when, place, forward, step);
             // Of what isn't reported, only the end matters.
             let track = &self.tracks[at];

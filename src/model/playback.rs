@@ -67,3 +67,7 @@ fn remainder(position: f64, period: f64) -> f64 {
     // The quotient may have been rounded up to the next whole number.
     if rest < 0.0 { rest + period } else { rest }
 }
+
+#[cfg(test)]
+#[path = "tests/playback.rs"]
+mod tests;

@@ -57,7 +57,7 @@ pub(super) fn shown(
         gone[node] = (is_hidden && !is_switched[node]) || parent.is_some_and(|parent| gone[parent]);
     }
     // A skin that is hidden at rest stays so.
-    let is_shown = |node: &usize| !gone[*node] && !(nodes[*node].skin.is_some() && hidden[*node]);
+    let is_shown = |node: &usize| !(gone[*node] || nodes[*node].skin.is_some() && hidden[*node]);
     // A file with nothing but hidden meshes was probably meant to be loaded.
     if meshes.iter().any(is_shown) {
         let left_out = leave_out(root, &mut meshes, is_shown);

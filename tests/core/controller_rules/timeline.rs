@@ -2,8 +2,8 @@
 
 use super::support::*;
 use bevy_marionette::controller::{
-    AnimationController, AnimationTrack, ChangeHandle, ChangeTarget, Clips, ScheduledChange,
-    TrackId, TransitionCurve,
+    AnimationController, AnimationTrack, ChangeHandle, ChangeTarget, ScheduledChange, TrackId,
+    TransitionCurve,
 };
 use bevy_marionette::model::ClipTiming;
 
