@@ -7,7 +7,8 @@ fn targa_becomes_png_and_green_is_flipped() {
     let mut targa = Cursor::new(Vec::new());
     pixels.write_to(&mut targa, ImageFormat::Tga).unwrap();
     let back = |flip| {
-        let png = to_png(targa.get_ref(), ImageFormat::Tga, flip).unwrap();
+        let read = image::load_from_memory_with_format(targa.get_ref(), ImageFormat::Tga);
+        let png = to_png(read.unwrap(), flip).unwrap();
         image::load_from_memory_with_format(&png, ImageFormat::Png)
             .unwrap()
             .into_rgb8()
@@ -15,5 +16,4 @@ fn targa_becomes_png_and_green_is_flipped() {
     assert_eq!(back(false), pixels);
     let flipped = RgbImage::from_fn(3, 2, |x, y| Rgb([x as u8 * 10, 55 - y as u8, 7]));
     assert_eq!(back(true), flipped);
-    assert!(to_png(&targa.get_ref()[..20], ImageFormat::Tga, false).is_err());
 }
