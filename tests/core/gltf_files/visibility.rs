@@ -107,7 +107,7 @@ fn is_seen(imported: &Imported, clip: Option<&str>, time: f64, part: &str) -> bo
     );
     let size = low.distance(high);
     assert!(
-        size < 1e-6 || size > 0.5,
+        !(1e-6..=0.5).contains(&size),
         "{part} is {size} large at {time}"
     );
     size > 0.5

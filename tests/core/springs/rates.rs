@@ -31,7 +31,7 @@ fn skeleton(bones: usize, way: Vec3) -> Skeleton {
 fn corners(random: &mut Rng, is_abrupt: bool) -> Vec<(Vec3, f32)> {
     let (mut goal, mut at, mut velocity, mut yaw) = (Vec3::ZERO, Vec3::ZERO, Vec3::ZERO, 0.0);
     let corner = |i: usize| {
-        if i % 15 == 0 {
+        if i.is_multiple_of(15) {
             goal = Vec3::new(random.f32() - 0.5, 0.0, random.f32() - 0.5) * 3.0;
         }
         if is_abrupt {

@@ -16,7 +16,7 @@ fn controller(states: &str, layers: &[&str]) -> AnimationController {
             .keys()
             .map(|name| (name.clone(), State::playing(*clip)));
         let layer = StateLayer {
-            mask: format!("mask{at}").into(),
+            mask: format!("mask{at}"),
             sync: Some(Leader::Body),
             states: plays.collect(),
         };
