@@ -127,16 +127,12 @@ impl Replay {
         match &checked.difference {
             None => writeln!(out, "  {GREEN}the same as recorded{GREEN:#}"),
             Some(Difference::TooLong { frame }) => {
-                let most = RecordingFile::MOST_WORK;
                 writeln!(
                     out,
-                    "  {RED}not compared{RED:#} from {} on: it takes more than {most} advances of",
+                    "  {RED}not compared{RED:#} from {} on: playing it again takes too much work",
                     at(*frame)
                 )?;
-                writeln!(
-                    out,
-                    "    controllers; record fewer characters or a shorter time"
-                )
+                writeln!(out, "    record fewer characters or a shorter time")
             }
             Some(Difference::State { frame }) => {
                 writeln!(
