@@ -2,12 +2,13 @@
 //!
 //! Both are compiled into the [`Marks`](crate::model::Marks) of what a track plays.
 
-use super::AnimationName;
+use super::{AnimationName, Clips};
 use crate::{
     model::{CallbackData, clamped},
     numbers::finite,
 };
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// Identifies a callback added to one controller.
 ///
@@ -77,6 +78,27 @@ pub enum KeyRef {
     Clip(usize),
     /// Of the controller: see [`add_callback`](super::AnimationController::add_callback).
     Added(CallbackId),
+}
+
+impl KeyRef {
+    /// Returns the name and the data of a key on the way of a track that plays the clip of an index.
+    pub(super) fn name_and_data<'a>(
+        self,
+        clip: usize,
+        callbacks: &'a [AddedCallback],
+        clips: &'a dyn Clips,
+    ) -> Option<(&'a Arc<str>, &'a CallbackData)> {
+        match self {
+            Self::Clip(index) => {
+                let key = clips.timing(clip)?.callbacks.get(index)?;
+                Some((&key.name, &key.data))
+            }
+            Self::Added(id) => {
+                let added = callbacks.iter().find(|added| added.id == id)?;
+                Some((added.name.as_arc(), &added.data))
+            }
+        }
+    }
 }
 
 /// A callback added to a controller.

@@ -1,8 +1,7 @@
 //! Keys, loops, and ranges that tracks pass, and the events that report them.
 
 use super::{
-    AnimationController, AnimationName, AnimationTrack, CallbackKind, Clips, FiredCallback, KeyRef,
-    PlaybackEvent,
+    AnimationController, AnimationTrack, CallbackKind, Clips, FiredCallback, KeyRef, PlaybackEvent,
     clock::Nanos,
     motion::Instant,
     on_way::KeyOnWay,
@@ -12,7 +11,7 @@ use super::{
 };
 use crate::{
     controller::key::AddedCallback,
-    model::{CallbackData, Mark, MarkKind},
+    model::{Mark, MarkKind},
 };
 use std::mem;
 
@@ -164,7 +163,8 @@ impl AnimationController {
             return;
         }
         step.fired += 1;
-        let Some((name, data)) = self.key_data(passed.clip, key, step.clips) else {
+        let callbacks = &self.extras.callbacks;
+        let Some((name, data)) = key.name_and_data(passed.clip, callbacks, step.clips) else {
             return;
         };
         let track = self.tracks[at].id;
@@ -173,8 +173,8 @@ impl AnimationController {
             clip: passed.clip,
             key,
             kind: CallbackKind::Key,
-            name,
-            data,
+            name: name.clone().into(),
+            data: data.clone(),
             clip_time,
             time: self.clock.now.secs(),
             weight,
@@ -189,25 +189,6 @@ impl AnimationController {
             KeyRef::Added(id) => self
                 .callback_mut(id)
                 .is_some_and(AddedCallback::count_passing),
-        }
-    }
-
-    /// The name and the data of a key.
-    pub(super) fn key_data(
-        &self,
-        clip: usize,
-        key: KeyRef,
-        clips: &dyn Clips,
-    ) -> Option<(AnimationName, CallbackData)> {
-        match key {
-            KeyRef::Clip(index) => {
-                let key = clips.timing(clip)?.callbacks.get(index)?;
-                Some((AnimationName::new(key.name.clone()), key.data.clone()))
-            }
-            KeyRef::Added(id) => {
-                let added = self.extras.callbacks.iter().find(|added| added.id == id)?;
-                Some((added.name.clone(), added.data.clone()))
-            }
         }
     }
 

@@ -88,7 +88,10 @@ impl AnimationController {
 
     fn begin_range(&mut self, at: usize, passed: &Passed, range: RangePassed, step: &mut Step) {
         let weight = self.weight_now(at) * passed.share as f32;
-        let Some((name, data)) = self.key_data(passed.clip, range.key, step.clips) else {
+        let callbacks = &self.extras.callbacks;
+        let found = range.key.name_and_data(passed.clip, callbacks, step.clips);
+        let Some((name, data)) = found.map(|(name, data)| (name.clone().into(), data.clone()))
+        else {
             return;
         };
         // Below the threshold, beyond the limit, or at a passing that doesn't count, it is not heard of.
@@ -291,10 +294,13 @@ impl AnimationController {
         let Some((key, KeyOnWay { clip, span, .. })) = found else {
             return false;
         };
-        let name = self.key_data(clip, open.key, clips).map(|(name, _)| name);
+        let name = open
+            .key
+            .name_and_data(clip, callbacks, clips)
+            .map(|(name, _)| name);
         let Some(until) = span
             .until
-            .filter(|_| name.is_some_and(|name| name == open.name))
+            .filter(|_| name.is_some_and(|name| **name == *open.name))
         else {
             return false;
         };

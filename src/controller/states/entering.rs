@@ -6,8 +6,8 @@ use super::{
 };
 use crate::{
     controller::{
-        AnimationController, AnimationName, AnimationTrack, Clips, Extras, KeyRef, PlaybackEvent,
-        TrackId, Transition, TransitionCurve,
+        AnimationController, AnimationName, AnimationTrack, Clips, Extras, PlaybackEvent, TrackId,
+        Transition, TransitionCurve,
         fade::FAINT,
         playback_state::Pending,
         step::{Crossing, Passed, Step, What},
@@ -62,16 +62,8 @@ impl AnimationController {
                     What::Key(key, _) => (key, true),
                     What::Loop | What::End => return,
                 };
-                let name = match key {
-                    KeyRef::Clip(index) => clips
-                        .timing(passed.clip)
-                        .and_then(|timing| timing.callbacks.get(index))
-                        .map(|key| &*key.name),
-                    KeyRef::Added(id) => {
-                        let added = callbacks.iter().find(|added| added.id == id);
-                        added.map(|added| &*added.name)
-                    }
-                };
+                let found = key.name_and_data(passed.clip, callbacks, clips);
+                let name = found.map(|(name, _)| &**name);
                 let is_exit = |exit: &Arc<str>| passed.share > 0.0 && name == Some(exit);
                 match &state.exit {
                     Opening::Key(exit) if is_exit(exit) => run.note_key(machine, opens, now),
