@@ -20,20 +20,10 @@
 //! The guide lists what happens, and in which order at one moment.
 
 use super::{
-    AnimationController, Clips, PlaybackEvent, TrackId,
-    clock::Nanos,
-    root_motion::RootSum,
-    step::{Follows, Reach, Step},
+    AnimationController, AnimationTrack, ChangeTarget, Clips, PlaybackEvent, clock::Nanos,
+    happenings::go_to, ranges::note_places, report::Advance, root_motion::RootSum, step::Step,
 };
 use crate::{model::RootDelta, numbers::finite};
-use std::mem;
-
-/// The most work of one advance, which takes some milliseconds: a thousandth of a second of a clip, or of states that follow
-/// each other, could have billions of happenings.
-const MOST_WORK: u64 = 1 << 17;
-
-/// Work for each callback up to the limit, however high the game has set that.
-const WORK_OF_A_REPORT: u64 = 64;
 
 /// A time step that is negative or not finite. Nothing was changed.
 ///
@@ -53,29 +43,6 @@ const WORK_OF_A_REPORT: u64 = 64;
 pub struct AdvanceError {
     /// The step, in seconds.
     pub dt: f64,
-}
-
-/// Things that can happen at one moment, in the order in which they do.
-#[derive(Clone, Copy, Debug)]
-enum Happening {
-    /// The track of an index passes something.
-    Pass(usize),
-    /// A track has faded out, or a cross-fade is complete.
-    Fade,
-    /// Something follows where a track has arrived.
-    Follow(TrackId, Follows),
-    /// States begin that follow others.
-    States,
-    /// A scheduled change ends or starts.
-    ScheduledChange,
-    /// A motion is over, and another begins.
-    Bend,
-    /// Another track leads its group.
-    Lead,
-    /// Tracks were moved into ranges, or out of them.
-    Ranges,
-    /// The track of an index begins.
-    Start(usize),
 }
 
 /// # Advancing
@@ -153,7 +120,7 @@ impl AnimationController {
         dt: f64,
         clips: &C,
         out: &mut Vec<PlaybackEvent>,
-        mut root: Option<&mut RootSum>,
+        root: Option<&mut RootSum>,
     ) -> Result<(), AdvanceError> {
         if !dt.is_finite() || dt < 0.0 {
             return Err(AdvanceError { dt });
@@ -161,29 +128,30 @@ impl AnimationController {
         if !clips.is_ready() {
             return Ok(());
         }
-        let clock = if self.paused {
-            self.clock
-        } else {
-            self.clock.after(dt, self.scale())
+        let before = self.tracks.clock;
+        let clock = match self.paused {
+            true => before,
+            false => before.after(dt, self.scale()),
         };
         if self.plays_nothing() {
-            self.clock = clock;
+            self.tracks.clock = clock;
             return Ok(());
         }
-        let next = self.agenda.next.filter(|_| self.knows_clips(clips));
+        let next = self.agenda.next.filter(|_| self.tracks.knows_clips(clips));
         // From here on, code that is there once for all kinds of clips.
         let clips: &dyn Clips = &clips;
         if next.is_some_and(|next| next > clock.now) {
-            self.go_to(clock.now, clips, root.as_deref_mut());
+            let (tracks, agenda) = (&mut self.tracks, &mut self.agenda);
+            go_to(clock.now, tracks, self.priority_blend, clips, agenda, root);
         } else {
             self.run_to(clock.now, next.is_none(), clips, out, root);
-            if self.work_left() == 0 {
+            if self.agenda.work_left() == 0 {
                 return Ok(());
             }
         }
         self.write_running_values();
-        self.note_range_places(clips);
-        self.clock = clock;
+        note_places(&mut self.ranges, &self.tracks, clips);
+        self.tracks.clock = clock;
         Ok(())
     }
 
@@ -194,18 +162,26 @@ impl AnimationController {
 
     /// Returns `true` if there is nothing that time could change.
     fn plays_nothing(&self) -> bool {
-        let idle = |track: &super::AnimationTrack| {
+        let idle = |track: &AnimationTrack| {
             // One that has just been disabled has yet to come to rest.
             let rests = !track.anchor.law.moves() && track.rare.steering.way.is_none();
             !track.enabled && track.leaves_at.is_none() && rests
         };
-        let extras = &self.extras;
+        let states = self.states.as_ref();
         self.tracks.iter().all(idle)
-            && extras.changes.is_empty()
-            && !self.has_plans()
-            && !self.has_news_of_states()
-            && extras.ranges.is_empty()
-            && extras.playback.switches.is_empty()
+            && self.tracks.changes.is_empty()
+            && !self.director.has_plans()
+            && !states.is_some_and(|states| states.has_news(&self.tracks))
+            && self.ranges.is_empty()
+            && self.director.switches.is_empty()
+    }
+
+    /// Writes the present values of running changes.
+    fn write_running_values(&mut self) {
+        self.tracks.write_running_values();
+        if let Some(ramp) = self.tracks.ramp_of(ChangeTarget::PriorityBlend) {
+            self.priority_blend = ramp.at(self.tracks.clock.now) as f32;
+        }
     }
 
     /// Advances with all that happens on the way. `is_changed` says whether the game or a reload has changed anything.
@@ -217,179 +193,30 @@ impl AnimationController {
         out: &mut Vec<PlaybackEvent>,
         root: Option<&mut RootSum>,
     ) {
-        let still = end == self.clock.now;
-        let mut step = Step {
-            clips,
+        if is_changed {
+            // Before the parts are lent: machines that were loaded anew may bring other parts.
+            self.tracks.look_up_all(&mut Step { clips, out });
+            self.follow_states(clips.states());
+        }
+        let still = end == self.tracks.clock.now;
+        let mut advance = Advance {
+            tracks: &mut self.tracks,
+            director: &mut self.director,
+            states: self.states.as_deref_mut(),
+            ranges: &mut self.ranges,
+            agenda: &mut self.agenda,
+            priority_blend: &mut self.priority_blend,
+            callback_limit: self.callback_limit,
+            callback_threshold: self.callback_threshold,
+            step: Step { clips, out },
             end,
-            out,
-            fired: 0,
             still,
+            fired: 0,
             changes: 0,
             changes_at: (end, 0),
             arrived: None,
             root,
         };
-        let reports = WORK_OF_A_REPORT.saturating_mul(self.callback_limit as u64);
-        let (mut work, most) = (0, MOST_WORK.max(reports));
-        self.tracks
-            .iter_mut()
-            .for_each(|track| track.run.looped = 0);
-        self.count_happening();
-        if is_changed {
-            self.begin(&mut step);
-        }
-        let mut next = loop {
-            if self.work_left() == 0 {
-                // It stays where it is.
-                self.agenda.next = None;
-                return;
-            }
-            match self.next_happening(&step) {
-                Some((time, happening)) if time <= end => {
-                    self.count_happening();
-                    self.go_to(time, clips, step.root.as_deref_mut());
-                    self.handle(happening, &mut step);
-                    // What only waits on the timeline is no work.
-                    let tracks = self.tracks.len() as u64;
-                    work += 1 + tracks + tracks * tracks / 64;
-                    if work > most {
-                        self.stall(&mut step);
-                        self.mute(&mut step);
-                    }
-                }
-                next => break next,
-            }
-        };
-        let stopped = self.clock.now == end;
-        self.go_to(end, clips, step.root.as_deref_mut());
-        let stalled = mem::take(&mut self.agenda.stalled);
-        if self.end_flood(&mut step) || stalled || stopped {
-            // What is left for the next advance is due as soon as time goes on. At the end of a step, `next_happening` leaves out
-            // what begins only then, so it is asked as if the step went on.
-            step.end = Nanos::MAX;
-            next = self.next_happening(&step);
-        }
-        self.agenda.next = Some(next.map_or(Nanos::MAX, |(time, _)| time));
-    }
-
-    /// Finds what happens next, and when. Of what happens at one moment, what is considered first comes first.
-    fn next_happening(&self, step: &Step) -> Option<(Nanos, Happening)> {
-        let now = self.clock.now;
-        let goes_on = now < step.end;
-        let mut first: Option<(Nanos, Happening)> = None;
-        let mut consider = |time: Nanos, happening: Happening| {
-            if first.is_none_or(|(earliest, _)| time < earliest) {
-                first = Some((time, happening));
-            }
-        };
-        // What has come to the end of its loop goes on when it is known what follows.
-        let waits = |id: TrackId| {
-            step.arrived
-                .is_some_and(|(track, follows)| track == id && follows == Follows::Clip)
-        };
-        for (at, track) in self.tracks.iter().enumerate() {
-            let next = track.run.next();
-            let stays =
-                |at| self.leaves_state(at) || self.agenda.stalled && self.state_waits_for_end(at);
-            if let Some(next) = next.filter(|_| !waits(track.id) && !stays(at)) {
-                consider(next.when.moment.max(now), Happening::Pass(at));
-            }
-        }
-        if let Some(time) = self.next_fade() {
-            consider(time.max(now), Happening::Fade);
-        }
-        let follows = step
-            .arrived
-            .or_else(|| if goes_on { self.arrived() } else { None });
-        follows
-            .into_iter()
-            .for_each(|(track, follows)| consider(now, Happening::Follow(track, follows)));
-        if self.has_due_states() {
-            consider(now, Happening::States);
-        }
-        if let Some(time) = self.next_change() {
-            consider(time.max(now), Happening::ScheduledChange);
-        }
-        let bends = (0..self.tracks.len()).filter_map(|at| self.next_bend(at));
-        if let Some(time) = bends.chain(self.next_switch_end()).min() {
-            consider(time.max(now), Happening::Bend);
-        }
-        if let Some(time) = self.next_lead_change() {
-            consider(time, Happening::Lead);
-        }
-        let reach = self.agenda.ranges;
-        if (reach == Reach::Unknown && step.still || reach != Reach::Known && goes_on)
-            && self.has_ranges()
-        {
-            consider(now, Happening::Ranges);
-        }
-        if goes_on && let Some(at) = self.next_start() {
-            consider(now, Happening::Start(at));
-        }
-        first
-    }
-
-    fn handle(&mut self, happening: Happening, step: &mut Step) {
-        match happening {
-            Happening::Pass(at) => return self.pass(at, step),
-            Happening::Follow(track, follows) => {
-                step.arrived = None;
-                match follows {
-                    Follows::Clip => {
-                        self.switch_clip(step);
-                        self.count_change(step);
-                    }
-                    Follows::FadeOut => self.fade_out_overlay(track),
-                }
-            }
-            Happening::States => {
-                self.enter_states(step);
-                self.count_change(step);
-            }
-            Happening::ScheduledChange => {
-                self.agenda.ranges = Reach::Unknown;
-                self.settle_changes();
-            }
-            Happening::Bend => {
-                self.agenda.ranges = Reach::Unknown;
-                self.drop_ended_switches();
-            }
-            Happening::Fade => self.settle_fades(step),
-            // `settle`, below, finds the leader.
-            Happening::Lead => {}
-            Happening::Ranges => {
-                self.settle_ranges(step);
-                self.agenda.ranges = if step.still {
-                    Reach::Inside
-                } else {
-                    Reach::Known
-                };
-                return;
-            }
-            Happening::Start(at) => return self.start_track(at, step),
-        }
-        self.settle(step);
-    }
-
-    /// Lets time pass up to a moment before which nothing happens.
-    fn go_to(&mut self, time: Nanos, clips: &dyn Clips, root: Option<&mut RootSum>) {
-        if time <= self.clock.now {
-            return;
-        }
-        if let Some(root) = root {
-            let before = root.work();
-            root.limit_work(self.work_left());
-            self.add_root_motion(time, clips, root);
-            // The shares of the tracks are found even if they are steady: overlays look at all others.
-            let tracks = self.tracks.len() as u64;
-            self.count_work(tracks * tracks / 32 + root.work() - before);
-        }
-        self.move_to(time);
-        let rare = self
-            .tracks
-            .iter_mut()
-            .filter_map(|track| track.rare.get_mut());
-        rare.for_each(|rare| rare.steering.move_to(time));
-        self.clock.now = time;
+        advance.run(is_changed);
     }
 }

@@ -27,9 +27,9 @@ impl AnimationController {
         name: impl Into<Arc<str>>,
         data: impl Into<CallbackData>,
     ) -> CallbackId {
-        let id = CallbackId(self.next_id());
+        let id = CallbackId(self.tracks.next_id());
         let (clip, name) = (AnimationName::new(clip), AnimationName::new(name));
-        self.extras.callbacks.push(AddedCallback {
+        self.tracks.callbacks.push(AddedCallback {
             id,
             clip,
             time: time.into().sound(),
@@ -61,7 +61,7 @@ impl AnimationController {
         data: impl Into<CallbackData>,
     ) -> CallbackId {
         let id = self.add_callback(clip, begin, name, data);
-        if let Some(added) = self.extras.callbacks.last_mut() {
+        if let Some(added) = self.tracks.callbacks.last_mut() {
             added.until = Some(end.into().sound());
         }
         id
@@ -76,7 +76,7 @@ impl AnimationController {
 
     /// Removes a callback. Returns `false` if it did not exist.
     pub fn remove_callback(&mut self, callback: CallbackId) -> bool {
-        let callbacks = &mut self.extras.callbacks;
+        let callbacks = &mut self.tracks.callbacks;
         let Some(at) = callbacks.iter().position(|added| added.id == callback) else {
             return false;
         };
@@ -87,16 +87,14 @@ impl AnimationController {
 }
 
 impl AnimationController {
-    pub(super) fn callback_mut(&mut self, callback: CallbackId) -> Option<&mut AddedCallback> {
-        self.extras
-            .callbacks
-            .iter_mut()
-            .find(|added| added.id == callback)
+    fn callback_mut(&mut self, callback: CallbackId) -> Option<&mut AddedCallback> {
+        let mut callbacks = self.tracks.callbacks.iter_mut();
+        callbacks.find(|added| added.id == callback)
     }
 
     fn forget_added_keys(&mut self) {
         self.change();
-        for track in &mut self.tracks {
+        for track in self.tracks.iter_mut() {
             track.run.source = Default::default();
         }
     }

@@ -75,6 +75,13 @@ impl Nanos {
     }
 }
 
+impl From<Nanos> for Duration {
+    /// Returns the span; zero if it is negative.
+    fn from(span: Nanos) -> Self {
+        Self::from_nanos(span.0.try_into().unwrap_or(0))
+    }
+}
+
 impl From<Duration> for Nanos {
     fn from(duration: Duration) -> Self {
         Self(i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX))

@@ -13,7 +13,6 @@
 //! A course follows from the way of the parameters and the time alone.
 
 use super::{
-    AnimationController,
     clock::Nanos,
     motion::Pace,
     steering::{Steering, Way},
@@ -214,36 +213,6 @@ impl Course {
             pace: self.pace[0],
             change: self.slope(self.pace),
             until: self.end,
-        }
-    }
-}
-
-/// # Blend spaces
-impl AnimationController {
-    /// Sets the parameters of the current blend space, and of those that `play`, `cross_fade` and the queue start from now
-    /// on. Numbers that are not finite are ignored.
-    ///
-    /// They take effect with the next advance, or over the space's [smoothing](crate::model::BlendSpace::smoothed). For the
-    /// track of a blend space that you added, see [`AnimationTrack::set_parameters`](super::AnimationTrack::set_parameters).
-    ///
-    /// ```
-    /// # use bevy_marionette::{controller::AnimationController, model::BlendPoint};
-    /// let mut controller = AnimationController::playing("locomotion");
-    /// let (speed, turn) = (1.4, -20.0);
-    /// controller.set_parameters((speed, turn));
-    /// ```
-    pub fn set_parameters(&mut self, point: impl Into<BlendPoint>) {
-        let point = point.into();
-        if point.is_finite() {
-            self.extras.playback.parameters = point;
-            if let Some(track) = self
-                .extras
-                .playback
-                .current
-                .and_then(|current| self.track_mut(current))
-            {
-                track.set_parameters(point);
-            }
         }
     }
 }

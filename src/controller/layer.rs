@@ -3,6 +3,7 @@
 use super::{
     AnimationController, AnimationName, AnimationTrack, BlendMode, Clips, TrackId, TrackPriority,
     playhead::{Known, held_phase},
+    tracks::Tracks,
 };
 use crate::model::{BoundBlendSpace, Cycle, Phase, PlaybackMode};
 use std::{iter::Enumerate, mem, slice};
@@ -47,15 +48,15 @@ impl AnimationController {
         self.layers_before(0.0, clips)
     }
 
-    /// Returns the [layers](Self::layers), with their times as they were some seconds ago; see [`Self::place_ago`].
+    /// Returns the [layers](Self::layers), with their times as they were some seconds ago; see [`Tracks::place_ago`].
     pub(crate) fn layers_before<'a, C: Clips + ?Sized>(
         &'a self,
         seconds: f64,
         clips: &'a C,
     ) -> impl Iterator<Item = LayerInfo<'a>> + 'a {
         Layers {
-            controller: self,
-            tracks: self.tracks.iter().enumerate(),
+            tracks: &self.tracks,
+            next: self.tracks.iter().enumerate(),
             clips,
             ago: seconds,
             rest: None,
@@ -67,8 +68,9 @@ impl AnimationController {
 
 /// Goes through the layers, track by track.
 struct Layers<'a, C: ?Sized> {
-    controller: &'a AnimationController,
-    tracks: Enumerate<slice::Iter<'a, AnimationTrack>>,
+    tracks: &'a Tracks,
+    /// Those that are left.
+    next: Enumerate<slice::Iter<'a, AnimationTrack>>,
     clips: &'a C,
     /// Seconds by which the times are earlier.
     ago: f64,
@@ -108,13 +110,13 @@ impl<'a, C: Clips + ?Sized> Iterator for Layers<'a, C> {
                 }
             }
             let (at, track) = self
-                .tracks
+                .next
                 .find(|(_, track)| track.enabled && track.share() > 0.0)?;
-            let (controller, ago) = (self.controller, self.ago);
+            let (tracks, ago) = (self.tracks, self.ago);
             // Nearly always now, for which nothing is computed.
             let place = |length: f64| match ago {
                 0.0 => track.placed_in(length),
-                _ => controller.place_ago(at, ago),
+                _ => tracks.place_ago(at, ago),
             };
             let only = layer(track, place, self.clips);
             if only.is_none() {

@@ -1,8 +1,16 @@
 //! Finding tracks' clips and blend spaces, and telling whether these are still what they were.
 
 use super::{
-    AnimationName, AnimationTrack, Clips, clock::Nanos, course::Course, key, playhead::Known,
-    run::Index, source::Source, track_types::Start,
+    AnimationName, AnimationTrack, BlendMode, Clips, PlaybackEvent, TrackId,
+    clock::Nanos,
+    course::Course,
+    key,
+    playhead::Known,
+    run::Index,
+    source::Source,
+    step::{Reach, Step},
+    track_types::Start,
+    tracks::Tracks,
 };
 use crate::model::{BoundBlendSpace, ClipTiming};
 use std::{mem, sync::Arc};
@@ -11,6 +19,99 @@ use std::{mem, sync::Arc};
 pub(super) fn is_space(name: &AnimationName, clips: &dyn Clips) -> bool {
     let spaces = clips.blend_spaces();
     spaces.iter().any(|space| name.is(space.name()))
+}
+
+impl Tracks {
+    /// Looks all clips up.
+    pub(super) fn look_up_all(&mut self, step: &mut Step) {
+        (0..self.list.len()).for_each(|at| self.prepare(at, step));
+    }
+
+    /// Looks a track's clip up, and reports an unknown name once.
+    pub(super) fn prepare(&mut self, at: usize, step: &mut Step) {
+        let Self {
+            list,
+            clock,
+            callbacks,
+            unknown,
+            reach,
+            ..
+        } = self;
+        let track = &mut list[at];
+        let found = track.is_found(step.clips, clock.now)
+            || track.look_up(step.clips, clock.now, callbacks);
+        if !track.run.planned {
+            **reach = Reach::Unknown;
+        }
+        if found {
+            if track.run.blend != track.blend {
+                report_blend_mismatch(track, clock.now, step);
+            }
+            unknown.retain(|name| *name != track.clip);
+        } else {
+            self.report_unknown(at, step);
+        }
+    }
+
+    /// Reports, once per name, that an enabled track's clip doesn't exist.
+    pub(super) fn report_unknown(&mut self, at: usize, step: &mut Step) {
+        let track = &self.list[at];
+        if track.enabled && track.run.index.get().is_none() && !track.clip.is_empty() {
+            self.report_unknown_name(Some(track.id), track.clip.clone(), step);
+        }
+    }
+
+    /// Reports, once per name, that a clip doesn't exist.
+    pub(super) fn report_unknown_name(
+        &mut self,
+        track: Option<TrackId>,
+        name: AnimationName,
+        step: &mut Step,
+    ) {
+        if self.unknown.contains(&name) {
+            return;
+        }
+        self.unknown.push(name.clone());
+        let time = self.clock.now.secs();
+        step.out
+            .push(PlaybackEvent::UnknownClip { track, name, time });
+    }
+
+    /// A track with its clip and blend space for an event at the present time. In a blend space, the heaviest clip stands for
+    /// all.
+    pub(super) fn played(&self, at: usize) -> (TrackId, usize, Option<usize>, f64) {
+        let track = &self.list[at];
+        let run = &track.run;
+        (
+            track.id,
+            run.index.get().unwrap_or(usize::MAX),
+            run.space.get(),
+            self.clock.now.secs(),
+        )
+    }
+
+    /// Notes the clip that stands for a blend space at the present time: the heaviest one.
+    pub(super) fn note_heaviest(&mut self, at: usize, step: &Step) {
+        let now = self.clock.now;
+        let run = &mut self.list[at].run;
+        let (Some(space), Some(course)) = (run.space_in(step.clips), &run.course) else {
+            return;
+        };
+        let heaviest = course.heaviest(now, space);
+        run.index = heaviest.or(run.index.get()).into();
+    }
+
+    /// Returns `true` if the clips are those that all is planned for.
+    #[inline]
+    pub(super) fn knows_clips<C: Clips + ?Sized>(&self, clips: &C) -> bool {
+        let is_same = |track: &AnimationTrack| {
+            track.clip.is_empty()
+                || (track.run.blend == track.blend
+                    && track.rare.scrub.is_none()
+                    && track.knows_clip(clips))
+        };
+        self.list.iter().all(is_same)
+    }
 }
 
 impl AnimationTrack {
@@ -156,5 +257,21 @@ impl AnimationTrack {
         }
         let timing = run.index.get().and_then(|index| clips.timing(index));
         timing.is_some_and(|timing| is_known(&timing.name, Known::new(timing, self.playback)))
+    }
+}
+
+/// Reports, once per track and clip, a blend mode that makes no sense for the clip.
+fn report_blend_mismatch(track: &mut AnimationTrack, now: Nanos, step: &mut Step) {
+    track.run.blend = track.blend;
+    if let (Some(blend), Some(clip)) = (track.blend, track.run.index.get())
+        && (blend == BlendMode::Additive) != step.clips.is_additive(clip)
+        && !mem::replace(&mut track.reported_blend, true)
+    {
+        step.out.push(PlaybackEvent::BlendMismatch {
+            track: track.id,
+            clip,
+            blend,
+            time: now.secs(),
+        });
     }
 }

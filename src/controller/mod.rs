@@ -3,16 +3,19 @@
 mod advance;
 mod anchor;
 mod callback;
+mod changes;
 mod clips;
 mod clock;
 mod course;
+mod director;
 mod fade;
+mod happenings;
 mod key;
 mod layer;
+mod leaving;
 mod look_up;
 mod motion;
 mod name;
-mod next;
 mod on_way;
 mod open_range;
 mod overlay;
@@ -20,13 +23,13 @@ mod pass;
 mod plan;
 mod playback;
 mod playback_event;
-mod playback_state;
 mod playhead;
 mod queue;
 mod ramp;
 mod ranges;
 mod rare;
 mod record_switch;
+mod report;
 mod root_motion;
 mod run;
 mod scheduled_change;
@@ -41,6 +44,7 @@ mod sync;
 mod timeline;
 mod track;
 mod track_types;
+mod tracks;
 mod transition;
 mod validate;
 
@@ -51,12 +55,12 @@ use bevy::{
     reflect::{ReflectDeserialize, ReflectSerialize, prelude::ReflectDefault},
 };
 pub use clips::Clips;
+pub use director::QueueFallback;
 pub(crate) use internals::*;
 pub use key::{CallbackId, CallbackTime};
 pub use name::AnimationName;
 pub use open_range::ActiveRange;
 pub use playback_event::{CallbackKind, FiredCallback, PlaybackEvent};
-pub use playback_state::QueueFallback;
 pub use queue::{ClipQueue, ClipQueueMut};
 pub use ramp::TransitionCurve;
 pub use scheduled_change::{ChangeHandle, ChangeTarget, ScheduledChange};
@@ -68,15 +72,14 @@ pub use track::AnimationTrack;
 pub use track_types::{BlendMode, TrackId, TrackPriority};
 pub use transition::Transition;
 
-use clock::{Clock, Nanos};
-use key::AddedCallback;
+use director::Director;
 use open_range::OpenRange;
-use playback_state::Playback;
-use rare::{Ordinary, Rare};
+use report::Agenda;
 use scheduled_change::Schedule;
 use serde::{Deserialize, Serialize};
-use step::{Agenda, Reach};
-use track_types::{Role, Transient};
+use states::StateRuns;
+use track_types::Transient;
+use tracks::Tracks;
 
 /// What the crate and its tools use, but no app: see [`crate::internals`].
 pub(crate) mod internals {
@@ -135,52 +138,16 @@ pub struct AnimationController {
     /// high; 0.5 by default. Numbers beyond count as the nearest of these.
     pub priority_blend: f32,
 
-    tracks: Vec<AnimationTrack>,
-    /// The number last given to a track, an event or a callback.
-    last_id: u64,
-    clock: Clock,
-    extras: Rare<Extras>,
-    /// The next happening, and results that are kept between advances.
-    #[serde(skip)]
-    agenda: Transient<Agenda>,
-}
-
-/// State that few controllers have: scheduled changes, callbacks of their own, open ranges, a current clip, states.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-struct Extras {
-    changes: Schedule,
-    callbacks: Vec<AddedCallback>,
+    tracks: Tracks,
+    director: Director,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    states: Option<Box<StateRuns>>,
     /// Ranges that tracks are in, in the order they began.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     ranges: Vec<OpenRange>,
-    /// Names reported as unknown.
-    unknown: Vec<AnimationName>,
-    playback: Playback,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    states: Option<Box<states::StateRuns>>,
-}
-
-static NO_EXTRAS: Extras = Extras {
-    changes: Schedule::EMPTY,
-    callbacks: Vec::new(),
-    ranges: Vec::new(),
-    unknown: Vec::new(),
-    playback: Playback::ORDINARY,
-    states: None,
-};
-
-impl Ordinary for Extras {
-    #[inline]
-    fn ordinary() -> &'static Self {
-        &NO_EXTRAS
-    }
-}
-
-impl Rare<Extras> {
-    fn states_mut(&mut self) -> Option<&mut states::StateRuns> {
-        self.get_mut()?.states.as_deref_mut()
-    }
+    /// The next happening, and results that are kept between advances.
+    #[serde(skip)]
+    agenda: Transient<Agenda>,
 }
 
 impl Default for AnimationController {
@@ -192,10 +159,10 @@ impl Default for AnimationController {
             callback_limit: Self::DEFAULT_CALLBACK_LIMIT,
             callback_threshold: 0.0,
             priority_blend: 0.5,
-            tracks: Vec::new(),
-            last_id: 0,
-            clock: Clock::default(),
-            extras: Rare::default(),
+            tracks: Tracks::default(),
+            director: Director::default(),
+            states: None,
+            ranges: Vec::new(),
             agenda: Transient::default(),
         }
     }
@@ -207,46 +174,25 @@ impl AnimationController {
     ///
     /// For an overlay that fades in and removes itself, see [`play_over`](Self::play_over).
     pub fn add_track(&mut self, track: AnimationTrack) -> TrackId {
-        let id = TrackId(self.next_id());
-        // Most characters have one or two tracks, of hundreds of bytes each: a `Vec` would make room for four.
-        if self.tracks.len() < 4 {
-            self.tracks.reserve_exact(1);
-        }
-        // A copy of another track is a track of its own.
-        self.tracks.push(AnimationTrack {
-            id,
-            role: Role::User,
-            leaves_at: None,
-            ..track
-        });
-        let at = self.tracks.len() - 1;
-        if let Some(rare) = self.tracks[at].rare.get_mut() {
-            (rare.overlay, rare.leads, rare.led_by) = (None, None, None);
-            rare.layer = None;
-        }
-        let position = self.tracks[at].position;
-        self.tracks[at].put(position);
         self.change();
-        id
+        self.tracks.add(track)
     }
 
     /// Returns the track with this id.
     pub fn track(&self, id: TrackId) -> Option<&AnimationTrack> {
-        self.tracks.iter().find(|track| track.id == id)
+        self.tracks.of(id)
     }
 
     /// Returns the track with this id, mutably.
     pub fn track_mut(&mut self, id: TrackId) -> Option<&mut AnimationTrack> {
         self.change();
-        self.tracks.iter_mut().find(|track| track.id == id)
+        self.tracks.of_mut(id)
     }
 
     /// Removes the track with this id and its scheduled changes, and returns it.
     pub fn remove_track(&mut self, id: TrackId) -> Option<AnimationTrack> {
-        let at = self.index_of(id)?;
-        self.timeline_mut().unkey_track(id);
         self.change();
-        Some(self.tracks.remove(at))
+        self.tracks.remove(id)
     }
 
     /// Returns all tracks in the order they were added, including those of `play` and `cross_fade`. Only those of
@@ -261,32 +207,10 @@ impl AnimationController {
         self.tracks.iter_mut()
     }
 
-    fn index_of(&self, id: TrackId) -> Option<usize> {
-        self.tracks.iter().position(|track| track.id == id)
-    }
-
-    fn remove_tracks(&mut self, gone: impl Fn(&AnimationTrack) -> bool) {
-        self.change();
-        self.tracks.retain(|track| !gone(track));
-        let Self { tracks, extras, .. } = self;
-        if let Some(extras) = extras.get_mut() {
-            extras.changes.retain(|event| {
-                event
-                    .track()
-                    .is_none_or(|id| tracks.iter().any(|track| track.id == id))
-            });
-        }
-    }
-
     /// Notes that something was changed from outside an advance.
     fn change(&mut self) {
         self.agenda.next = None;
-        self.agenda.ranges = Reach::Unknown;
-    }
-
-    fn next_id(&mut self) -> u64 {
-        self.last_id += 1;
-        self.last_id
+        self.tracks.moved();
     }
 }
 
@@ -298,39 +222,14 @@ impl AnimationController {
 
     /// Returns global time: the seconds played since the start, or since [`reset_time`](TimelineMut::reset_time).
     pub fn time(&self) -> f64 {
-        self.clock.now.secs()
+        self.tracks.clock.now.secs()
     }
 
     fn reset_time(&mut self) {
-        let by = self.clock.reset();
-        for track in &mut self.tracks {
-            track.anchor.shift(by);
-            track.leaves_at = track.leaves_at.map(|at| at.minus(by));
-            if let Some(way) = track
-                .rare
-                .get_mut()
-                .and_then(|rare| rare.steering.way.as_mut())
-            {
-                way.since = way.since.minus(by);
-            }
-            // All that is derived has moments in it.
-            let run = &mut track.run;
-            (run.course, run.source, run.planned) = (None, Default::default(), false);
-        }
-        self.shift_changes(by);
-        if let Some(Extras {
-            playback, states, ..
-        }) = self.extras.get_mut()
-        {
-            let times = playback
-                .switches
-                .iter_mut()
-                .map(|switch| &mut switch.begin)
-                .chain(playback.fade_end.as_mut());
-            times.for_each(|time| *time = Nanos::from_secs(*time).minus(by).secs());
-            if let Some(states) = states {
-                states.shift(by);
-            }
+        let by = self.tracks.reset_time();
+        self.director.shift(by);
+        if let Some(states) = &mut self.states {
+            states.shift(by);
         }
         self.change();
     }
@@ -343,12 +242,12 @@ impl AnimationController {
     /// Fades are scheduled changes, so in the copy they are complete.
     pub fn clone_without_timeline(&self) -> Self {
         let mut copy = self.clone();
-        copy.finish_fades();
-        if let Some(extras) = copy.extras.get_mut() {
-            extras.changes = Schedule::default();
-            // The other character has heard of none.
-            extras.ranges.clear();
-        }
+        let states = self.states.as_ref();
+        let is_of_state = |track| states.is_some_and(|states| states.layer_of(track).is_some());
+        copy.director.finish_fades(&mut copy.tracks, is_of_state);
+        copy.tracks.changes = Schedule::default();
+        // The other character has heard of none.
+        copy.ranges.clear();
         copy.change();
         copy
     }
@@ -370,10 +269,8 @@ impl AnimationController {
     /// # Ok::<(), bevy_marionette::controller::AdvanceError>(())
     /// ```
     pub fn restore(&mut self, saved: &Self) {
-        let last_id = self.last_id.max(saved.last_id);
-        *self = Self {
-            last_id,
-            ..saved.clone()
-        };
+        let last_id = self.tracks.last_id.max(saved.tracks.last_id);
+        *self = saved.clone();
+        self.tracks.last_id = last_id;
     }
 }

@@ -117,7 +117,7 @@ impl Motion {
             } else {
                 3
             };
-            let end = Nanos::from_secs(ramp.end());
+            let end = ramp.end;
             until = Some(until.map_or(end, |until| until.min(end)));
         }
         let (now, change) = (

@@ -2,10 +2,10 @@
 
 use super::{AnimationTrack, Clips, course::Course, key::AddedCallback, source::Source};
 use crate::{
-    controller::{KeyRef, clock::Nanos, key::KeySpan, playhead::Known},
+    controller::{KeyRef, clock::Nanos, key::KeySpan, playhead::Known, track_types::Overlay},
     model::{
         BoundBlendSpace, CallbackKeys, ClipToCompile, Compiler, KeySource, KeyToCompile, Mark,
-        MarkKey, Marks,
+        MarkKey, Marks, PlaybackMode,
     },
 };
 use std::sync::Arc;
@@ -248,5 +248,27 @@ impl AnimationTrack {
             }
         };
         Some(MarkKey { member, source })
+    }
+
+    /// Returns the position at which it begins to fade out, if it is an overlay that leaves by itself.
+    pub(super) fn fade_place(&self, forward: bool) -> Option<f64> {
+        let Overlay {
+            fade_in,
+            fade_out,
+            speed,
+        } = self.rare.overlay.filter(|_| self.leaves_at.is_none())?;
+        let Known { length, playback } = self.known?;
+        if playback != PlaybackMode::Once {
+            return None;
+        }
+        let pace = self.course().map_or(1.0, |course| course.pace().pace);
+        let [fade_in, fade_out] =
+            [fade_in, fade_out].map(|fade| fade.as_secs_f64() * speed.abs() * pace);
+        let lead = if fade_in + fade_out <= length {
+            fade_out
+        } else {
+            0.0
+        };
+        Some(if forward { length - lead } else { lead })
     }
 }

@@ -129,8 +129,7 @@ impl AnimationController {
     /// # Ok::<(), bevy_marionette::controller::AdvanceError>(())
     /// ```
     pub fn ranges(&self) -> impl Iterator<Item = ActiveRange<'_>> {
-        self.extras
-            .ranges
+        self.ranges
             .iter()
             .filter(|range| !range.silent)
             .filter_map(|range| {

@@ -1,22 +1,20 @@
 //! The clip queue: what follows the current clip, at the very moment its loop ends.
 
 use super::{
-    AnimationController, AnimationName, PlaybackEvent, QueueFallback, TrackId, Transition,
+    AnimationController, AnimationName, AnimationTrack, TrackId, Transition,
     clock::Nanos,
+    director::{Director, Pending, QueueFallback},
     look_up::is_space,
-    step::{Follows, Step},
+    step::Step,
+    tracks::Tracks,
 };
-use crate::controller::playback_state::{Pending, Playback};
-use std::{mem, sync::Arc, time::Duration};
-
-/// Clips and states that may follow each other at one moment: a looped queue of clips without length would never end.
-const MOST_AT_ONCE: usize = 1024;
+use std::{sync::Arc, time::Duration};
 
 /// # The queue
 impl AnimationController {
     /// Returns the queue.
     pub fn queue(&self) -> ClipQueue<'_> {
-        ClipQueue(&self.extras.playback)
+        ClipQueue(&self.director)
     }
 
     /// Returns the queue, to add clips and change what follows them.
@@ -30,7 +28,7 @@ impl AnimationController {
     /// ```
     pub fn queue_mut(&mut self) -> ClipQueueMut<'_> {
         self.change();
-        ClipQueueMut(&mut self.extras.playback)
+        ClipQueueMut(&mut self.director)
     }
 }
 
@@ -45,7 +43,7 @@ impl AnimationController {
 /// }
 /// ```
 #[derive(Clone, Copy, Debug)]
-pub struct ClipQueue<'a>(pub(crate) &'a Playback);
+pub struct ClipQueue<'a>(pub(crate) &'a Director);
 
 impl<'a> ClipQueue<'a> {
     /// Returns the clips that wait, the next one first.
@@ -95,7 +93,7 @@ impl<'a> ClipQueue<'a> {
 /// controller.queue_mut().clear().set_looping(false).push("run");
 /// ```
 #[derive(Debug)]
-pub struct ClipQueueMut<'a>(pub(crate) &'a mut Playback);
+pub struct ClipQueueMut<'a>(pub(crate) &'a mut Director);
 
 impl ClipQueueMut<'_> {
     /// Appends a clip.
@@ -143,148 +141,121 @@ impl ClipQueueMut<'_> {
     }
 }
 
-impl AnimationController {
-    pub(super) fn current_index(&self) -> Option<usize> {
-        self.index_of(self.extras.playback.current?)
+impl Director {
+    /// Makes current what has been found, and starts the queue if nothing plays.
+    pub(super) fn begin_pending(&mut self, tracks: &mut Tracks, step: &mut Step) {
+        while let Some(pending) = self.pending.first().copied() {
+            let track = tracks.of(pending.track);
+            let found = track.is_some_and(|track| track.run.index.get().is_some());
+            let superseded = self.pending.len() > 1;
+            if track.is_some() && !found && !superseded && self.queue.is_empty() {
+                return;
+            }
+            self.pending.remove(0);
+            if found {
+                if pending.transition.duration.is_zero() {
+                    // A cut leaves nothing of what was before.
+                    self.switches.clear();
+                }
+                self.begin_fade(pending, tracks, step.clips);
+            } else if pending.new {
+                tracks.remove(pending.track);
+                if !superseded {
+                    self.current = pending.from;
+                }
+            }
+        }
+        if self.current(tracks).is_none() && !self.queue.is_empty() {
+            self.switch_clip(tracks, step);
+        }
     }
 
     /// Returns `true` if something follows a track's clip when its loop ends.
-    pub(super) fn is_followed(&self, at: usize) -> bool {
-        let track = &self.tracks[at];
-        let Playback {
-            queue,
-            fallback,
-            settled,
-            queued,
-            current,
-            pending,
-            ..
-        } = &self.extras.playback;
-        let Some(known) = track
-            .known
-            .filter(|_| *current == Some(track.id) && pending.is_empty())
-        else {
+    pub(super) fn is_followed(&self, track: &AnimationTrack) -> bool {
+        let is_current = self.current == Some(track.id) && self.pending.is_empty();
+        let Some(known) = track.known.filter(|_| is_current && !*self.stalled) else {
             return false;
         };
-        let falls_back = *fallback != QueueFallback::Stay && !settled;
-        !self.agenda.stalled
-            && (!queue.is_empty() || (falls_back && (*queued || known.plays_once())))
+        let falls_back = self.fallback != QueueFallback::Stay && !self.settled;
+        !self.queue.is_empty() || (falls_back && (self.queued || known.plays_once()))
     }
 
-    /// Returns `true` if the first clip of the queue follows nothing at all.
-    fn starts_queue(&self) -> bool {
-        let Playback { queue, pending, .. } = &self.extras.playback;
-        !queue.is_empty() && pending.is_empty() && !self.agenda.stalled
-    }
-
-    /// A track that has arrived already: at the end of a clip that plays once or has no length, or where an overlay fades
-    /// out.
-    pub(super) fn arrived(&self) -> Option<(TrackId, Follows)> {
-        let ended = |at: &usize| {
-            let track = &self.tracks[*at];
-            let Some(known) = track.known.filter(|_| track.begun() && self.is_moving(*at)) else {
-                return false;
-            };
-            let at_end = known.is_at_end(track.held(), self.forward(*at));
-            self.is_followed(*at) && (known.length <= 0.0 || (known.plays_once() && at_end))
+    /// The current track, if something follows it and it is at the end already: of a clip that plays once or has no length. No
+    /// track, if the first clip of the queue follows nothing at all.
+    pub(super) fn arrived(&self, tracks: &Tracks) -> Option<TrackId> {
+        let current = self.current.and_then(|id| tracks.index_of(id));
+        let Some(at) = current else {
+            let starts = !self.queue.is_empty() && self.pending.is_empty() && !*self.stalled;
+            return starts.then(TrackId::default);
         };
-        let clip = match self.current_index() {
-            Some(at) => ended(&at).then(|| (self.tracks[at].id, Follows::Clip)),
-            None => self
-                .starts_queue()
-                .then_some((TrackId::default(), Follows::Clip)),
-        };
-        clip.or_else(|| self.arrived_overlay().map(|id| (id, Follows::FadeOut)))
+        let track = &tracks[at];
+        let known = track
+            .known
+            .filter(|_| track.begun() && tracks.is_moving(at))?;
+        let at_end = known.is_at_end(track.held(), tracks.forward(at));
+        let is_over = known.length <= 0.0 || (known.plays_once() && at_end);
+        (is_over && self.is_followed(track)).then_some(track.id)
     }
 
     /// Starts the next clip of the queue that is known, or the fallback.
-    pub(super) fn switch_clip(&mut self, step: &mut Step) {
-        while let Some(clip) = self.extras.playback.queue.pop_front() {
-            let known = self.follow_with(clip.clone(), step);
-            if known {
-                if self.extras.playback.loop_queue {
-                    self.extras.playback.queue.push_back(clip);
+    pub(super) fn switch_clip(&mut self, tracks: &mut Tracks, step: &mut Step) {
+        while let Some(clip) = self.queue.pop_front() {
+            if self.follow_with(clip.clone(), tracks, step) {
+                if self.loop_queue {
+                    self.queue.push_back(clip);
                 }
-                (self.extras.playback.queued, self.extras.playback.settled) = (true, false);
+                (self.queued, self.settled) = (true, false);
                 return;
             }
         }
-        if self.extras.playback.settled {
+        if self.settled {
             return;
         }
-        self.extras.playback.settled = true;
-        match self.extras.playback.fallback.clone() {
+        self.settled = true;
+        match self.fallback.clone() {
             QueueFallback::Stay => {}
             QueueFallback::Clip(clip) => {
-                if self.follow_with(clip, step) {
-                    self.extras.playback.queued = false;
+                if self.follow_with(clip, tracks, step) {
+                    self.queued = false;
                 }
             }
-            QueueFallback::RestPose => self.fade_out_all(self.follow_fade()),
+            QueueFallback::RestPose => self.fade_out_all(self.follow_fade(tracks), tracks),
         }
     }
 
     /// Starts a clip at the present moment. Returns `false` if there is no such clip.
-    fn follow_with(&mut self, clip: AnimationName, step: &mut Step) -> bool {
+    fn follow_with(&mut self, clip: AnimationName, tracks: &mut Tracks, step: &mut Step) -> bool {
         if step.clips.index_of(&clip).is_none() && !is_space(&clip, step.clips) {
-            self.report_unknown_name(None, clip, step);
+            tracks.report_unknown_name(None, clip, step);
             return false;
         }
-        let (from, duration) = (self.current_id(), self.follow_fade());
-        let track = self.add_playback_track(clip);
-        self.extras.playback.current = Some(track);
-        if let Some(at) = self.index_of(track) {
-            self.prepare(at, step);
+        let from = self.current(tracks).map(AnimationTrack::id);
+        let transition = Transition {
+            duration: self.follow_fade(tracks),
+            ..Transition::CUT
+        };
+        let track = self.add_track(clip, tracks);
+        self.current = Some(track);
+        if let Some(at) = tracks.index_of(track) {
+            tracks.prepare(at, step);
         }
-        self.begin_fade(
-            Pending {
-                track,
-                from,
-                new: true,
-                from_rest: false,
-                transition: Transition {
-                    duration,
-                    ..Transition::CUT
-                },
-            },
-            step.clips,
-        );
+        let pending = Pending {
+            track,
+            from,
+            new: true,
+            from_rest: false,
+            transition,
+        };
+        self.begin_fade(pending, tracks, step.clips);
         true
     }
 
     /// Returns the fade-in time of the next clip of the queue: the queue's fade, or as long as the current clip still needs to
     /// fade in itself. A cut in the middle of that would be seen.
-    fn follow_fade(&self) -> Duration {
-        let ramp = self.current_index().and_then(|at| self.weight_ramp(at));
-        let rest = ramp.map_or(0.0, |ramp| {
-            Nanos::from_secs(ramp.end()).since(self.clock.now)
-        });
-        self.extras
-            .playback
-            .queue_fade
-            .max(Duration::try_from_secs_f64(rest).unwrap_or_default())
-    }
-
-    /// Counts a clip or a state that follows another. Too many at one moment are left for the next advance.
-    pub(super) fn count_change(&mut self, step: &mut Step) {
-        let now = self.clock.now;
-        let (moment, count) = step.changes_at;
-        step.changes += 1;
-        step.changes_at = (now, if moment == now { count + 1 } else { 1 });
-        if step.changes_at.1 >= MOST_AT_ONCE {
-            self.stall(step);
-        }
-    }
-
-    /// Lets nothing follow any more in this advance. Reports it once, if anything has followed.
-    pub(super) fn stall(&mut self, step: &mut Step) {
-        let was_stalled = mem::replace(&mut self.agenda.stalled, true);
-        if was_stalled || step.changes == 0 {
-            return;
-        }
-        if !mem::replace(&mut self.extras.playback.reported_stall, true) {
-            let (limit, time) = (step.changes, self.clock.now.secs());
-            step.out.push(PlaybackEvent::TooManyClips { limit, time });
-        }
+    fn follow_fade(&self, tracks: &Tracks) -> Duration {
+        let current = self.current.and_then(|id| tracks.index_of(id));
+        let ramp = current.and_then(|at| tracks.weight_ramp(at));
+        let rest = ramp.map_or(Nanos::ZERO, |ramp| ramp.end.minus(tracks.clock.now));
+        self.queue_fade.max(rest.into())
     }
 }

@@ -39,27 +39,26 @@ impl TransitionCurve {
 pub(crate) struct Ramp {
     pub(crate) from: f64,
     pub(crate) to: f64,
-    /// Beginning, in seconds of global time.
-    pub(crate) begin: f64,
-    /// Length in seconds, > 0.
-    pub(crate) duration: f64,
+    pub(super) begin: Nanos,
+    /// The moment at which it arrives, after its beginning.
+    pub(super) end: Nanos,
     pub(crate) transition: TransitionCurve,
 }
 
 impl Ramp {
-    /// Returns its end, in seconds of global time.
-    pub(crate) fn end(&self) -> f64 {
-        self.begin + self.duration
+    /// Returns its length in seconds, > 0.
+    pub(crate) fn duration(&self) -> f64 {
+        self.end.since(self.begin)
     }
 
     /// The seconds from its begin to a moment.
     pub(super) fn seconds_to(&self, moment: Nanos) -> f64 {
-        moment.since(Nanos::from_secs(self.begin))
+        moment.since(self.begin)
     }
 
     /// The fraction of the time that has passed after some seconds, in 0..=1.
     fn progress(&self, seconds: f64) -> f64 {
-        let t = seconds / self.duration;
+        let t = seconds / self.duration();
         if t.is_nan() { 1.0 } else { t.clamp(0.0, 1.0) }
     }
 
@@ -96,11 +95,11 @@ impl Ramp {
     /// The rate of change, as the polynomial `c[0] + c[1]·s + c[2]·s²` of the seconds s after some seconds
     /// within the ramp.
     pub(crate) fn slope(&self, seconds: f64) -> [f64; 3] {
-        let change = (self.to - self.from) / self.duration;
+        let change = (self.to - self.from) / self.duration();
         match self.transition {
             TransitionCurve::Linear => [change, 0.0, 0.0],
             TransitionCurve::EaseInEaseOut => {
-                let (t, dt) = (self.progress(seconds), 1.0 / self.duration);
+                let (t, dt) = (self.progress(seconds), 1.0 / self.duration());
                 [t * (1.0 - t), dt * (1.0 - 2.0 * t), -dt * dt].map(|c| 6.0 * change * c)
             }
         }

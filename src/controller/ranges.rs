@@ -16,11 +16,13 @@
 //! In a blend space, each clip that weighs is at a place of its own, and has its own ranges there.
 
 use super::{
-    AnimationController, AnimationTrack, CallbackKind, Clips, FiredCallback, PlaybackEvent,
+    AnimationTrack, CallbackKind, Clips, FiredCallback, PlaybackEvent,
     look_up::is_space,
     motion::Instant,
     on_way::KeyOnWay,
-    step::{Crossing, Passed, RangePassed, Step, What},
+    report::Advance,
+    step::{Crossing, Passed, RangePassed, What},
+    tracks::Tracks,
 };
 use crate::{
     controller::{
@@ -32,78 +34,57 @@ use crate::{
 };
 use std::mem;
 
-impl AnimationController {
+impl Advance<'_> {
     /// Returns `true` if it has begun a range, or there are any on the tracks' ways.
     pub(super) fn has_ranges(&self) -> bool {
         let has_ranges = |track: &AnimationTrack| {
             let marks = track.run.marks.as_ref();
             marks.is_some_and(|marks| marks.has_ranges())
         };
-        !self.extras.ranges.is_empty() || self.tracks.iter().any(has_ranges)
+        !self.ranges.is_empty() || self.tracks.iter().any(has_ranges)
     }
 
     /// Enters or leaves a range that a track passes an end of.
-    pub(super) fn cross(
-        &mut self,
-        at: usize,
-        passed: &Passed,
-        range: RangePassed,
-        step: &mut Step,
-    ) {
+    pub(super) fn cross(&mut self, at: usize, passed: &Passed, range: RangePassed) {
         use Crossing::{Enters, Flashes, Leaves};
-        let weight = self.weight_now(at) * passed.share as f32;
-        let clips = step.clips;
-        let open = |this: &Self| this.open_range(at, passed, range.key, clips);
+        let weight = self.tracks.weight_now(at) * passed.share as f32;
+        let open = |this: &Self| this.open_range(at, passed, range.key);
         if let (None, Enters | Flashes) = (open(self), range.crossing) {
-            self.begin_range(at, passed, range, step);
+            self.begin_range(at, passed, range);
         }
         if let (Some(open), Leaves | Flashes) = (open(self), range.crossing) {
-            self.end_range(open, range.clip_time, weight, step);
+            let open = self.ranges.remove(open);
+            self.report_end(&open, range.clip_time, weight);
         }
     }
 
     /// The clip of a blend space among those of a track.
-    fn member<'c>(&self, at: usize, passed: &Passed, clips: &'c dyn Clips) -> Option<&'c Member> {
-        let space = self.tracks[at].run.space_in(clips)?;
+    fn member(&self, at: usize, passed: &Passed) -> Option<&Member> {
+        let space = self.tracks[at].run.space_in(self.step.clips)?;
         space.members().get(passed.member? as usize)
     }
 
     /// The index of a range that has begun.
-    fn open_range(
-        &self,
-        at: usize,
-        passed: &Passed,
-        key: KeyRef,
-        clips: &dyn Clips,
-    ) -> Option<usize> {
-        let (id, member) = (
-            self.tracks[at].id,
-            self.member(at, passed, clips).map(|member| &member.name),
-        );
-        self.extras
-            .ranges
-            .iter()
-            .position(|open| open.is(id, member, key))
+    fn open_range(&self, at: usize, passed: &Passed, key: KeyRef) -> Option<usize> {
+        let (id, member) = (self.tracks[at].id, self.member(at, passed));
+        let member = member.map(|member| &member.name);
+        self.ranges.iter().position(|open| open.is(id, member, key))
     }
 
-    fn begin_range(&mut self, at: usize, passed: &Passed, range: RangePassed, step: &mut Step) {
-        let weight = self.weight_now(at) * passed.share as f32;
-        let callbacks = &self.extras.callbacks;
-        let found = range.key.name_and_data(passed.clip, callbacks, step.clips);
+    fn begin_range(&mut self, at: usize, passed: &Passed, range: RangePassed) {
+        let weight = self.tracks.weight_now(at) * passed.share as f32;
+        let callbacks = &self.tracks.callbacks;
+        let found = range
+            .key
+            .name_and_data(passed.clip, callbacks, self.step.clips);
         let Some((name, data)) = found.map(|(name, data)| (name.clone().into(), data.clone()))
         else {
             return;
         };
-        // Below the threshold, beyond the limit, or at a passing that doesn't count, it is not heard of.
-        let mut silent = weight < self.callback_threshold || self.tracks[at].run.muted;
-        if !silent && step.fired >= self.callback_limit {
-            self.flood(at, passed.clip, step);
-            silent = true;
-        }
-        silent = silent || !self.counts(range.key);
+        let silent = !self.may_report(at, passed.clip, weight, range.key);
         let track = &self.tracks[at];
-        let member = self.member(at, passed, step.clips).map(|member| {
-            let space = track.run.space_in(step.clips);
+        let member = self.member(at, passed).map(|member| {
+            let space = track.run.space_in(self.step.clips);
             let cycle = track.known.map(|known| known.playback).unwrap_or_default();
             let playback = space.map_or(cycle, |space| member.playback(space, cycle));
             let position = member.place(playback, track.held());
@@ -129,32 +110,20 @@ impl AnimationController {
             silent,
         };
         if !silent {
-            step.fired += 1;
-            self.report_range(&open, CallbackKind::Begin, range.clip_time, weight, step);
+            self.report_range(&open, CallbackKind::Begin, range.clip_time, weight);
         }
-        self.extras.ranges.push(open);
+        self.ranges.push(open);
     }
 
-    fn end_range(&mut self, index: usize, clip_time: f64, weight: f32, step: &mut Step) {
-        let open = self.extras.ranges.remove(index);
-        self.report_end(&open, clip_time, weight, step);
-    }
-
-    fn report_end(&self, open: &OpenRange, clip_time: f64, weight: f32, step: &mut Step) {
+    fn report_end(&mut self, open: &OpenRange, clip_time: f64, weight: f32) {
         if !open.silent {
-            self.report_range(open, CallbackKind::End, clip_time, weight, step);
+            self.report_range(open, CallbackKind::End, clip_time, weight);
         }
     }
 
-    fn report_range(
-        &self,
-        open: &OpenRange,
-        kind: CallbackKind,
-        clip_time: f64,
-        weight: f32,
-        step: &mut Step,
-    ) {
-        step.out.push(PlaybackEvent::Callback(FiredCallback {
+    fn report_range(&mut self, open: &OpenRange, kind: CallbackKind, clip_time: f64, weight: f32) {
+        let current = self.is_current(open.track);
+        self.step.out.push(PlaybackEvent::Callback(FiredCallback {
             track: open.track,
             clip: open.index,
             key: open.key,
@@ -162,43 +131,45 @@ impl AnimationController {
             name: open.name.clone(),
             data: open.data.clone(),
             clip_time,
-            time: self.clock.now.secs(),
+            time: self.tracks.clock.now.secs(),
             weight,
-            current: self.extras.playback.current == Some(open.track),
+            current,
         }));
     }
 
     /// Ends the ranges that tracks have left other than by playing, and begins those that they were put into.
-    pub(super) fn settle_ranges(&mut self, step: &mut Step) {
-        (0..self.tracks.len()).for_each(|at| self.note_heaviest(at, step.clips));
-        self.end_ranges_left(step);
+    pub(super) fn settle_ranges(&mut self) {
+        (0..self.tracks.len()).for_each(|at| self.tracks.note_heaviest(at, &self.step));
+        self.end_ranges_left();
         for at in 0..self.tracks.len() {
             if self.tracks[at].enabled && self.tracks[at].begun() {
-                self.begin_ranges_entered(at, step);
+                self.begin_ranges_entered(at);
             }
         }
     }
 
-    fn end_ranges_left(&mut self, step: &mut Step) {
-        let before = mem::take(&mut self.extras.ranges);
+    fn end_ranges_left(&mut self) {
+        let before = mem::take(self.ranges);
         for mut open in before {
-            if self.is_still_in(&mut open, step) {
-                self.extras.ranges.push(open);
+            if self.is_still_in(&mut open) {
+                self.ranges.push(open);
                 continue;
             }
-            let (place, weight) = self.place_left(&open, step.clips);
-            let timing = step.clips.timing(open.index);
+            let (place, weight) = self.place_left(&open, self.step.clips);
+            let timing = self.step.clips.timing(open.index);
             let is_there = timing.is_some_and(|timing| open.clip().is(&timing.name));
-            if !is_there && !is_space(open.clip(), step.clips) {
-                open.index = step.clips.index_of(open.clip()).unwrap_or(usize::MAX);
+            if !is_there && !is_space(open.clip(), self.step.clips) {
+                open.index = self.step.clips.index_of(open.clip()).unwrap_or(usize::MAX);
             }
-            self.close_exit(open.track, &open.name);
-            self.report_end(&open, place, weight, step);
+            if let Some(states) = &mut self.states {
+                states.close_exit(open.track, &open.name);
+            }
+            self.report_end(&open, place, weight);
         }
     }
 
     /// Begins the ranges that a track is in, and that have not begun.
-    fn begin_ranges_entered(&mut self, at: usize, step: &mut Step) {
+    fn begin_ranges_entered(&mut self, at: usize) {
         let track = &self.tracks[at];
         let Some(marks) = track.run.marks.clone().filter(|marks| marks.has_ranges()) else {
             return;
@@ -207,37 +178,32 @@ impl AnimationController {
         let mut begun = mem::take(&mut self.agenda.begun);
         begun.clear();
         begun.resize(marks.spans(), false);
-        let callbacks = &self.extras.callbacks;
-        for open in self
-            .extras
-            .ranges
-            .iter()
-            .filter(|open| open.track == track.id)
-        {
-            let key = track.mark_key(open.member_name(), open.key, callbacks, step.clips);
+        let callbacks = &self.tracks.callbacks;
+        for open in self.ranges.iter().filter(|open| open.track == track.id) {
+            let key = track.mark_key(open.member_name(), open.key, callbacks, self.step.clips);
             let spans = key.into_iter().flat_map(|key| marks.spans_of(key));
             spans.for_each(|index| begun[index] = true);
         }
         let mut entered = mem::take(&mut self.agenda.passed);
-        let direction = self.direction(at, step.still);
+        let direction = self.direction(at);
         marks.inside(track.held(), direction, |index, key| {
             if !mem::replace(&mut begun[index], true) {
-                entered.extend(self.entered(at, key, step.clips));
+                entered.extend(self.entered(at, key));
             }
         });
         for passed in entered.drain(..) {
             if let What::Range(range) = passed.what {
-                self.begin_range(at, &passed, range, step);
-                self.note_for_states(at, &passed, step.clips);
+                self.begin_range(at, &passed, range);
+                self.note_for_states(at, &passed);
             }
         }
         (self.agenda.passed, self.agenda.begun) = (entered, begun);
     }
 
     /// Describes a range that a track was put into. `None` if its clip has no weight in the blend space.
-    fn entered(&self, at: usize, key: MarkKey, clips: &dyn Clips) -> Option<Passed> {
-        let track = &self.tracks[at];
-        let found = track.key_on_way(key, self.clock.now, &self.extras.callbacks, clips)?;
+    fn entered(&self, at: usize, key: MarkKey) -> Option<Passed> {
+        let (track, clips) = (&self.tracks[at], self.step.clips);
+        let found = track.key_on_way(key, self.tracks.clock.now, &self.tracks.callbacks, clips)?;
         let range = RangePassed {
             key: found.key,
             span: found.span,
@@ -253,11 +219,12 @@ impl AnimationController {
     }
 
     /// The direction in which a track goes; `None` if it doesn't.
-    fn direction(&self, at: usize, still: bool) -> Option<bool> {
-        let driver = self.driver(at);
-        let moves =
-            self.tracks[at].anchor.law.moves() && self.tracks[driver].run.motion().goes() && !still;
-        moves.then(|| self.forward(at))
+    fn direction(&self, at: usize) -> Option<bool> {
+        let driver = self.tracks.driver(at);
+        let moves = self.tracks[at].anchor.law.moves()
+            && self.tracks[driver].run.motion().goes()
+            && !self.still;
+        moves.then(|| self.tracks.forward(at))
     }
 
     /// The direction of a track that is at the end of a clip that plays once, where it goes no further: there, it has left
@@ -265,14 +232,17 @@ impl AnimationController {
     fn end_of_once(&self, at: usize) -> Option<bool> {
         let track = &self.tracks[at];
         let known = track.once()?;
-        let forward = self.motion_from(at, Instant::at(self.clock.now)).forward;
+        let forward = self
+            .tracks
+            .motion_from(at, Instant::at(self.tracks.clock.now))
+            .forward;
         known.is_at_end(track.held(), forward).then_some(forward)
     }
 
     /// Returns `true` if a track is still in a range that began, which is brought up to date.
-    fn is_still_in(&self, open: &mut OpenRange, step: &Step) -> bool {
-        let (callbacks, clips) = (&self.extras.callbacks, step.clips);
-        let Some(at) = self.index_of(open.track) else {
+    fn is_still_in(&self, open: &mut OpenRange) -> bool {
+        let (callbacks, clips) = (&self.tracks.callbacks, self.step.clips);
+        let Some(at) = self.tracks.index_of(open.track) else {
             return false;
         };
         let track = &self.tracks[at];
@@ -288,7 +258,7 @@ impl AnimationController {
         let found = key.and_then(|key| {
             Some((
                 key,
-                track.key_on_way(key, self.clock.now, callbacks, clips)?,
+                track.key_on_way(key, self.tracks.clock.now, callbacks, clips)?,
             ))
         });
         let Some((key, KeyOnWay { clip, span, .. })) = found else {
@@ -314,19 +284,17 @@ impl AnimationController {
         {
             (member.known, member.position) = (known, position);
         }
-        let direction = self
-            .direction(at, step.still)
-            .or_else(|| self.end_of_once(at));
+        let direction = self.direction(at).or_else(|| self.end_of_once(at));
         marks.contains(key, track.held(), direction).unwrap_or(true)
     }
 
     /// Returns the place at which a track has left a range, and its weight there.
     fn place_left(&self, open: &OpenRange, clips: &dyn Clips) -> (f64, f32) {
-        let Some(at) = self.index_of(open.track) else {
+        let Some(at) = self.tracks.index_of(open.track) else {
             return (open.until, 0.0);
         };
         let track = &self.tracks[at];
-        let (mut place, mut weight) = (track.position(), self.weight_now(at));
+        let (mut place, mut weight) = (track.position(), self.tracks.weight_now(at));
         if track.clip != open.clip || track.known.is_none() {
             return (open.until, weight);
         }
@@ -335,31 +303,12 @@ impl AnimationController {
                 .member_place(member, clips)
                 .unwrap_or((member.known, member.position));
             (place, weight) = (known.place(position), 0.0);
-            let key = track.mark_key(open.member_name(), open.key, &self.extras.callbacks, clips);
-            if let Some(share) = key.and_then(|key| track.share_of(key, self.clock.now)) {
-                weight = self.weight_now(at) * share as f32;
+            let key = track.mark_key(open.member_name(), open.key, &self.tracks.callbacks, clips);
+            if let Some(share) = key.and_then(|key| track.share_of(key, self.tracks.clock.now)) {
+                weight = self.tracks.weight_now(at) * share as f32;
             }
         }
         (place, weight)
-    }
-
-    /// Notes the present places of clips of blend spaces that have ranges, for those who ask between advances.
-    pub(super) fn note_range_places(&mut self, clips: &dyn Clips) {
-        if !self.extras.ranges.iter().any(|open| open.member.is_some()) {
-            return;
-        }
-        let mut ranges = mem::take(&mut self.extras.ranges);
-        for open in &mut ranges {
-            let Some(member) = &mut open.member else {
-                continue;
-            };
-            let place = self
-                .track(open.track)
-                .and_then(|track| track.member_place(member, clips));
-            // One that is gone ends with the next advance.
-            (member.known, member.position) = place.unwrap_or((member.known, open.time));
-        }
-        self.extras.ranges = ranges;
     }
 }
 
@@ -373,5 +322,18 @@ impl AnimationTrack {
             .find(|other| member.clip.is(&other.name))?;
         let known = Known::of_member(found, space, self.known?.playback);
         Some((known, found.place(known.playback, self.held())))
+    }
+}
+
+/// Notes the present places of clips of blend spaces that have ranges, for those who ask between advances.
+pub(super) fn note_places(ranges: &mut [OpenRange], tracks: &Tracks, clips: &dyn Clips) {
+    for open in ranges {
+        let Some(member) = &mut open.member else {
+            continue;
+        };
+        let track = tracks.of(open.track);
+        let place = track.and_then(|track| track.member_place(member, clips));
+        // One that is gone ends with the next advance.
+        (member.known, member.position) = place.unwrap_or((member.known, open.time));
     }
 }

@@ -4,18 +4,12 @@ use super::{AnimationName, TrackId, steering::Steering, track_types::Overlay};
 use serde::{Deserialize, Serialize};
 use std::ops::{Deref, DerefMut};
 
-/// State that few tracks or controllers have, in a box that only these have: a crowd's time is spent on memory.
+/// State that few tracks have, in a box that only these have: a crowd's time is spent on memory.
 ///
 /// Written to, it gets its box, so write only what is new.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
-pub(super) struct Rare<T>(Option<Box<T>>);
-
-/// A type with a value that most have.
-pub(super) trait Ordinary: Default + 'static {
-    /// Returns the default.
-    fn ordinary() -> &'static Self;
-}
+pub(super) struct Rare(Option<Box<RareState>>);
 
 /// State that only few tracks have.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -41,6 +35,7 @@ pub(super) struct RareState {
     pub(super) overlay: Option<Overlay>,
 }
 
+/// What most tracks have.
 static ORDINARY: RareState = RareState {
     steering: Steering::ORIGIN,
     scrub: None,
@@ -51,52 +46,36 @@ static ORDINARY: RareState = RareState {
     overlay: None,
 };
 
-impl Ordinary for RareState {
-    #[inline]
-    fn ordinary() -> &'static Self {
-        &ORDINARY
-    }
-}
-
 impl Default for RareState {
     fn default() -> Self {
         ORDINARY.clone()
     }
 }
 
-impl<T> Rare<T> {
+impl Rare {
     /// The state to change, if it was ever written to.
     #[inline]
-    pub(super) fn get_mut(&mut self) -> Option<&mut T> {
+    pub(super) fn get_mut(&mut self) -> Option<&mut RareState> {
         self.0.as_deref_mut()
     }
 }
 
-impl<T> Default for Rare<T> {
-    fn default() -> Self {
-        Self(None)
-    }
-}
-
-impl<T: Ordinary> Deref for Rare<T> {
-    type Target = T;
+impl Deref for Rare {
+    type Target = RareState;
 
     #[inline]
-    fn deref(&self) -> &T {
-        match &self.0 {
-            Some(own) => own,
-            None => T::ordinary(),
-        }
+    fn deref(&self) -> &RareState {
+        self.0.as_deref().unwrap_or(&ORDINARY)
     }
 }
 
-impl<T: Ordinary> DerefMut for Rare<T> {
-    fn deref_mut(&mut self) -> &mut T {
+impl DerefMut for Rare {
+    fn deref_mut(&mut self) -> &mut RareState {
         self.0.get_or_insert_default()
     }
 }
 
-impl<T: Ordinary + PartialEq> PartialEq for Rare<T> {
+impl PartialEq for Rare {
     fn eq(&self, other: &Self) -> bool {
         **self == **other
     }

@@ -3,11 +3,13 @@
 use super::{
     AnimationController, AnimationName, Clips, TrackId,
     clock::Nanos,
+    director::Director,
     layer::shares_in_space,
     motion::Instant,
     playhead::Known,
+    run::Lead,
     switch::{Switch, SwitchLayer},
-    sync::Lead,
+    tracks::Tracks,
 };
 use crate::model::PlaybackMode;
 use std::time::Duration;
@@ -16,10 +18,14 @@ impl AnimationController {
     /// Returns the switches whose offset is still decaying, the oldest first.
     #[doc(hidden)]
     pub fn switches(&self) -> impl Iterator<Item = &Switch> + Clone {
-        let now = self.clock.now;
-        self.extras
-            .playback
-            .switches
+        self.director.decaying(self.tracks.clock.now)
+    }
+}
+
+impl Director {
+    /// The switches whose offset is still decaying at a moment, the oldest first.
+    pub(super) fn decaying(&self, now: Nanos) -> impl Iterator<Item = &Switch> + Clone {
+        self.switches
             .iter()
             .filter(move |switch| switch.end() > now)
     }
@@ -31,24 +37,22 @@ impl AnimationController {
         id: TrackId,
         duration: Duration,
         at_once: bool,
+        tracks: &Tracks,
         clips: &dyn Clips,
     ) -> f32 {
         let (mut from, mut to) = (Vec::new(), Vec::new());
-        for (at, track) in self.tracks.iter().enumerate() {
-            if (self.extras.playback.replaces(track, id) || track.id == id)
-                && track.is_base()
-                && track.share() > 0.0
-            {
-                self.add_switch_layers(at, self.lead(at), clips, &mut from);
+        for (at, track) in tracks.iter().enumerate() {
+            let is_seen = track.is_base() && track.share() > 0.0;
+            if is_seen && (self.replaces(track, id) || track.id == id) {
+                tracks.add_switch_layers(at, tracks.lead(at), clips, &mut from);
             }
         }
         let total: f32 = from.iter().map(|layer| layer.weight).sum();
-        if let Some(at) = self.index_of(id) {
+        if let Some(at) = tracks.index_of(id) {
             // What leads it may leave.
-            let lead = self
-                .lead(at)
-                .filter(|lead| !self.extras.playback.replaces(&self.tracks[lead.leader], id));
-            self.add_switch_layers(at, lead, clips, &mut to);
+            let lead = tracks.lead(at);
+            let lead = lead.filter(|lead| !self.replaces(&tracks[lead.leader], id));
+            tracks.add_switch_layers(at, lead, clips, &mut to);
         }
         // It takes the place of all that ends, and fades in to a whole weight from the one that these had.
         let whole = if at_once { 1.0 } else { total.min(1.0) };
@@ -59,11 +63,11 @@ impl AnimationController {
             layer.weight_rate = (1.0 - whole) / duration.as_secs_f32() * share;
         }
         if !from.is_empty() && !to.is_empty() {
-            self.drop_ended_switches();
-            let (begin, duration) = (self.clock.now.secs(), duration.as_secs_f64());
-            self.extras.playback.switches.push(Switch {
+            let begin = tracks.clock.now;
+            self.drop_ended_switches(begin);
+            self.switches.push(Switch {
                 begin,
-                duration,
+                duration: duration.as_secs_f64(),
                 from,
                 to,
             });
@@ -71,6 +75,18 @@ impl AnimationController {
         total
     }
 
+    /// Returns the moment at which the next offset has decayed.
+    pub(super) fn next_switch_end(&self) -> Option<Nanos> {
+        self.switches.iter().map(Switch::end).min()
+    }
+
+    /// Forgets the switches whose offset has decayed.
+    pub(super) fn drop_ended_switches(&mut self, now: Nanos) {
+        self.switches.retain(|switch| switch.end() > now);
+    }
+}
+
+impl Tracks {
     /// Adds what a track plays: its clip, or those that weigh in its blend space.
     fn add_switch_layers(
         &self,
@@ -79,7 +95,7 @@ impl AnimationController {
         clips: &dyn Clips,
         out: &mut Vec<SwitchLayer>,
     ) {
-        let track = &self.tracks[at];
+        let track = &self.list[at];
         let Some(known) = track.present() else {
             return;
         };
@@ -119,23 +135,10 @@ impl AnimationController {
         let begin = Instant::at(self.clock.now);
         match lead {
             None => self.motion_from(at, begin).speed_after(0.0),
-            Some(Lead { leader, .. }) if self.tracks[leader].paused => 0.0,
+            Some(Lead { leader, .. }) if self.list[leader].paused => 0.0,
             Some(Lead { leader, ratio, .. }) => {
                 self.motion_from(leader, begin).speed_after(0.0) * ratio
             }
-        }
-    }
-
-    /// Returns the moment at which the next offset has decayed.
-    pub(super) fn next_switch_end(&self) -> Option<Nanos> {
-        self.extras.playback.switches.iter().map(Switch::end).min()
-    }
-
-    /// Forgets the switches whose offset has decayed.
-    pub(super) fn drop_ended_switches(&mut self) {
-        let now = self.clock.now;
-        if let Some(extras) = self.extras.get_mut() {
-            extras.playback.switches.retain(|switch| switch.end() > now);
         }
     }
 }

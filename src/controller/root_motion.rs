@@ -20,9 +20,7 @@ mod movers;
 mod parts;
 mod shares;
 
-use super::{
-    AnimationController, AnimationTrack, ChangeTarget, Clips, clock::Nanos, motion::Motion,
-};
+use super::{AnimationTrack, ChangeTarget, Clips, clock::Nanos, motion::Motion, tracks::Tracks};
 use crate::{
     model::{RootDelta, RootPath, Twist},
     numbers::clamp_weight,
@@ -92,21 +90,27 @@ impl RootSum {
     }
 }
 
-impl AnimationController {
+impl Tracks {
     /// Adds how far the character goes from now to a moment before which nothing happens.
-    pub(super) fn add_root_motion(&self, end: Nanos, clips: &dyn Clips, root: &mut RootSum) {
-        let mut parts = (0..self.tracks.len()).filter_map(|at| Some((at, self.part(at, clips)?)));
+    pub(super) fn add_root_motion(
+        &self,
+        end: Nanos,
+        priority_blend: f32,
+        clips: &dyn Clips,
+        root: &mut RootSum,
+    ) {
+        let mut parts = (0..self.list.len()).filter_map(|at| Some((at, self.part(at, clips)?)));
         let Some((first, part)) = parts.next() else {
             return;
         };
         let second = parts.next();
         if second.is_none()
-            && part.is_whole(self.tracks[first].is_base())
-            && self.tracks[first].course().is_none()
+            && part.is_whole(self.list[first].is_base())
+            && self.list[first].course().is_none()
         {
             // A clip alone has all of the pose.
-            if let Some(path) = path_of(&self.tracks[first], clips) {
-                let track = &self.tracks[first];
+            if let Some(path) = path_of(&self.list[first], clips) {
+                let track = &self.list[first];
                 let goal = track.hold(self.place_at(first, end));
                 root.add(path.between(part.known.playback, track.held(), goal));
             }
@@ -117,7 +121,7 @@ impl AnimationController {
             Some(course) => course.weighing().len(),
             None => 1,
         };
-        let count = self.tracks.iter().map(count).sum();
+        let count = self.list.iter().map(count).sum();
         let (mut few, mut some, mut many);
         let mut all = Movers::new(if count <= FEW {
             few = [Mover::NONE; FEW];
@@ -130,18 +134,17 @@ impl AnimationController {
             &mut many
         });
         let ramp = self.ramp_of(ChangeTarget::PriorityBlend);
-        let mut shortest = ramp.map_or(f64::INFINITY, |ramp| ramp.duration);
+        let mut shortest = ramp.map_or(f64::INFINITY, |ramp| ramp.duration());
         for (at, part) in [(first, part)].into_iter().chain(second).chain(parts) {
             shortest = shortest.min(part.shortest);
-            match self.tracks[at].course() {
+            match self.list[at].course() {
                 None => self.add_clip(at, &part, clips, &mut all),
                 Some(course) => self.add_members(at, &part, course, clips, &mut all),
             }
         }
-        let blend = ramp.map_or(
-            Value::steady(clamp_weight(self.priority_blend).into()),
-            |ramp| Value::on_ramp(&ramp, self.clock.now),
-        );
+        let blend = ramp.map_or(Value::steady(clamp_weight(priority_blend).into()), |ramp| {
+            Value::on_ramp(&ramp, self.clock.now)
+        });
         self.add_movers(all.as_mut(), &blend, shortest, end, root);
     }
 
@@ -156,7 +159,7 @@ impl AnimationController {
     ) {
         let is_ramped = !blend.is_steady() || movers.iter().any(Mover::is_on_ramp);
         for mover in &mut *movers {
-            mover.now = mover.place(self.tracks[mover.track].held());
+            mover.now = mover.place(self.list[mover.track].held());
         }
         self.find_places(movers, end, |mover, place| mover.next = place);
         if !is_ramped {
@@ -304,7 +307,7 @@ impl AnimationController {
         if motion.is_steady() {
             return [1.0; COUNT];
         }
-        let anchor = &self.tracks[self.driver(at)].anchor;
+        let anchor = &self.list[self.driver(at)].anchor;
         let since = anchor.instant().seconds_to(now);
         let paces = NODES.map(|node| motion.speed_after(since + node * length));
         let mean: f64 = paces.iter().zip(WEIGHTS).map(|(a, b)| a * b).sum();
@@ -317,7 +320,7 @@ impl AnimationController {
 
     /// The motion that drives a track.
     fn motion_of(&self, at: usize) -> Motion {
-        self.tracks[self.driver(at)].run.motion()
+        self.list[self.driver(at)].run.motion()
     }
 
     /// Hands each mover where it is in its clip at a moment.
@@ -332,7 +335,7 @@ impl AnimationController {
             // The clips of a blend space share one.
             if position.0 != mover.track {
                 let place = self.place_at(mover.track, moment);
-                position = (mover.track, self.tracks[mover.track].hold(place));
+                position = (mover.track, self.list[mover.track].hold(place));
             }
             found(mover, mover.place(position.1));
         }
@@ -340,7 +343,7 @@ impl AnimationController {
 
     /// Returns `false` if a mover certainly passes no knot on its way to where it goes next.
     fn may_pass_knot(&self, mover: &Mover) -> bool {
-        let track = &self.tracks[mover.track];
+        let track = &self.list[mover.track];
         // One that plays once may wait for its leader first.
         let waits = track.anchor.law.follows() && track.once().is_some();
         mover.path.is_some() && (waits || mover.passes_knot())
@@ -348,8 +351,8 @@ impl AnimationController {
 
     /// The next moment after another at which a mover may change its velocity other than with its track's speed.
     fn knot_time(&self, mover: &Mover, now: Nanos) -> Option<Nanos> {
-        let (track, driver_at) = (&self.tracks[mover.track], self.driver(mover.track));
-        let driver = &self.tracks[driver_at];
+        let (track, driver_at) = (&self.list[mover.track], self.driver(mover.track));
+        let driver = &self.list[driver_at];
         let motion = driver.run.motion();
         if mover.path.is_none() || !track.anchor.law.moves() || !motion.goes() {
             return None;

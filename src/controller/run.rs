@@ -8,7 +8,6 @@ use super::{
     course::Course,
     motion::{Instant, Motion},
     source::Source,
-    sync::Lead,
 };
 use crate::model::{BoundBlendSpace, Marks};
 use std::sync::Arc;
@@ -42,8 +41,33 @@ pub(super) struct Run {
     pub(super) redone: bool,
     /// `true` once its keys and loops are no longer reported in this advance.
     pub(super) muted: bool,
+    /// `true` if something follows the end of its loop, though it's muted.
+    pub(super) is_followed: bool,
     /// Loops reported in this advance.
     pub(super) looped: u32,
+}
+
+/// Relation of a track to the leader of its sync group.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Lead {
+    /// The leader's index.
+    pub(super) leader: usize,
+    /// Length of the follower's clip over that of the leader's.
+    pub(super) ratio: f64,
+    pub(super) offset: f64,
+}
+
+impl Lead {
+    /// The follower's position for one of the leader.
+    #[inline]
+    pub(super) fn follow(self, position: f64) -> f64 {
+        position * self.ratio + self.offset
+    }
+
+    /// The leader's position for one of the follower. A single pose has no place to move to.
+    pub(super) fn lead_to(self, position: f64) -> Option<f64> {
+        (self.ratio > 0.0).then(|| (position - self.offset) / self.ratio)
+    }
 }
 
 /// The next place at which a track passes something.

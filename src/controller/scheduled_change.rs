@@ -12,10 +12,11 @@
 
 use super::{
     TrackId,
+    clock::Nanos,
     ramp::{Ramp, TransitionCurve},
 };
 use serde::{Deserialize, Serialize};
-use std::{collections::BTreeMap, time::Duration};
+use std::{collections::BTreeMap, mem, time::Duration};
 
 /// Identifies a scheduled change of one controller. Valid while the change waits or runs.
 ///
@@ -104,11 +105,11 @@ pub struct ScheduledChange {
     pub(crate) handle: ChangeHandle,
     pub(crate) target: ChangeTarget,
     pub(crate) value: f64,
-    pub(crate) start: f64,
+    pub(super) start: Nanos,
     pub(crate) duration: Duration,
     pub(crate) transition: TransitionCurve,
     #[cfg_attr(feature = "bevy", reflect(ignore))]
-    pub(crate) running: Option<Ramp>,
+    pub(super) running: Option<Ramp>,
 }
 
 impl ScheduledChange {
@@ -134,7 +135,7 @@ impl ScheduledChange {
 
     /// Returns when it starts or started, in seconds of global time.
     pub fn start(&self) -> f64 {
-        self.running.map_or(self.start, |ramp| ramp.begin)
+        self.running.map_or(self.start, |ramp| ramp.begin).secs()
     }
 
     /// Returns how long it takes; zero is a step.
@@ -152,29 +153,11 @@ impl ScheduledChange {
         self.running.is_some()
     }
 
-    /// Returns `true` if its ramp, if it runs, begins, ends and has values.
+    /// Returns `true` if its ramp, if it runs, has values.
     pub(crate) fn is_sound(&self) -> bool {
-        self.running.is_none_or(
-            |Ramp {
-                 from,
-                 to,
-                 begin,
-                 duration,
-                 ..
-             }| {
-                [from, to, begin, duration]
-                    .iter()
-                    .all(|number| number.is_finite())
-                    && duration > 0.0
-            },
-        )
-    }
-
-    /// Changes start in the order of this key.
-    fn start_order(&self) -> (i64, ChangeHandle) {
-        // The order of `f64::total_cmp`, as a number.
-        let bits = self.start.to_bits() as i64;
-        (bits ^ (((bits >> 63) as u64) >> 1) as i64, self.handle)
+        self.running.is_none_or(|ramp| {
+            ramp.from.is_finite() && ramp.to.is_finite() && ramp.end > ramp.begin
+        })
     }
 }
 
@@ -185,15 +168,10 @@ pub(crate) struct Schedule {
     /// At most one for each target, in the order of targets: every track asks for its own at every cut.
     pub(crate) running: Vec<ScheduledChange>,
     /// By the order of their starts: finding the next one takes no search, however many wait.
-    pub(crate) waiting: BTreeMap<(i64, ChangeHandle), ScheduledChange>,
+    waiting: BTreeMap<(Nanos, ChangeHandle), ScheduledChange>,
 }
 
 impl Schedule {
-    pub(crate) const EMPTY: Self = Self {
-        running: Vec::new(),
-        waiting: BTreeMap::new(),
-    };
-
     pub(crate) fn is_empty(&self) -> bool {
         self.running.is_empty() && self.waiting.is_empty()
     }
@@ -222,7 +200,7 @@ impl Schedule {
 
     pub(crate) fn insert(&mut self, change: ScheduledChange) {
         if !change.is_running() {
-            self.waiting.insert(change.start_order(), change);
+            self.waiting.insert((change.start, change.handle), change);
             return;
         }
         match self.find(change.target) {
@@ -240,6 +218,32 @@ impl Schedule {
 
     pub(crate) fn len(&self) -> usize {
         self.running.len() + self.waiting.len()
+    }
+
+    /// Returns the next moment at which a change starts or ends.
+    pub(super) fn next(&self) -> Option<Nanos> {
+        let running = self.running.iter();
+        let ends = running.filter_map(|change| Some(change.running?.end));
+        let starts = self.waiting.keys().map(|(start, _)| *start);
+        ends.chain(starts.take(1)).min()
+    }
+
+    /// Takes out the first change that starts by a moment.
+    pub(super) fn pop_due(&mut self, now: Nanos) -> Option<ScheduledChange> {
+        let first = self.waiting.first_entry()?;
+        (first.key().0 <= now).then(|| first.remove())
+    }
+
+    /// Moves all changes in time.
+    pub(super) fn shift(&mut self, by: Nanos) {
+        let mut changes = Vec::from(mem::take(self));
+        for change in &mut changes {
+            change.start = change.start.minus(by);
+            if let Some(ramp) = &mut change.running {
+                (ramp.begin, ramp.end) = (ramp.begin.minus(by), ramp.end.minus(by));
+            }
+        }
+        *self = Self::from(changes);
     }
 }
 

@@ -1,44 +1,32 @@
 //! The size of a controller, and the work of its advances.
 
-use super::{
-    AnimationController, AnimationTrack, Clips, Extras, ScheduledChange, Switch,
-    playback_state::Playback,
-};
+use super::{AnimationController, AnimationTrack, Clips, ScheduledChange, Switch};
 
 impl AnimationController {
     /// Returns the number of tracks, scheduled changes, callbacks, ranges, and clips to play or to fade from.
     pub(crate) fn parts(&self) -> usize {
-        let Extras {
-            changes,
-            callbacks,
-            ranges,
-            unknown,
-            playback,
+        let Self {
+            tracks,
+            director,
             states,
-        } = &*self.extras;
+            ranges,
+            ..
+        } = self;
         let states = states.as_ref().map_or(0, |states| states.parts());
-        let switches: usize = playback.switches.iter().map(Switch::parts).sum();
-        let playback = playback.pending.len() + switches + playback.queue.len();
-        let added = changes.len() + callbacks.len() + ranges.len();
-        self.tracks.len() + added + unknown.len() + playback + states
+        let switches: usize = director.switches.iter().map(Switch::parts).sum();
+        let playback = director.pending.len() + switches + director.queue.len();
+        let added = tracks.changes.len() + tracks.callbacks.len() + ranges.len();
+        tracks.len() + added + tracks.unknown.len() + playback + states
     }
 
     /// About how many bytes it has allocated.
     pub(crate) fn heap_bytes(&self) -> usize {
-        let Extras {
-            changes,
-            callbacks,
-            ranges,
-            playback: Playback { switches, .. },
-            states,
-            ..
-        } = &*self.extras;
-        size_of_val(&self.tracks[..])
-            + size_of::<Extras>()
-            + size_of_val(&callbacks[..])
-            + size_of_val(&ranges[..])
-            + changes.len() * size_of::<ScheduledChange>()
-            + size_of_val(&switches[..])
+        let Self { tracks, states, .. } = self;
+        size_of_val(&tracks.list[..])
+            + size_of_val(&tracks.callbacks[..])
+            + size_of_val(&self.ranges[..])
+            + tracks.changes.len() * size_of::<ScheduledChange>()
+            + size_of_val(&self.director.switches[..])
             + states.as_ref().map_or(0, |states| states.bytes())
     }
 
@@ -77,24 +65,5 @@ impl AnimationController {
     /// Lets the next advance end early once it has done this much work. What a game plays has no such limit.
     pub(crate) fn limit_work(&mut self, most: u64) {
         self.agenda.most_work = Some(self.agenda.work.saturating_add(most));
-    }
-
-    /// The work that may still be done.
-    pub(super) fn work_left(&self) -> u64 {
-        let most = self.agenda.most_work.unwrap_or(u64::MAX);
-        most.saturating_sub(self.agenda.work)
-    }
-
-    /// Counts the work of one happening: each track looks for its running changes, its leader and its ranges among all others.
-    pub(super) fn count_happening(&mut self) {
-        let Extras {
-            changes, ranges, ..
-        } = &*self.extras;
-        let parts = (self.tracks.len() + changes.running.len() + ranges.len()) as u64;
-        self.count_work(1 + parts + parts * parts / 64);
-    }
-
-    pub(super) fn count_work(&mut self, work: u64) {
-        self.agenda.work = self.agenda.work.saturating_add(work);
     }
 }

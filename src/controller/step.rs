@@ -1,25 +1,11 @@
-//! An advance in progress, and what is known of the next one.
+//! What parts of a controller hear of an advance.
 
-use super::{Clips, KeyRef, PlaybackEvent, TrackId, clock::Nanos, root_motion::RootSum};
-use crate::controller::key::KeySpan;
+use super::{Clips, KeyRef, PlaybackEvent, key::KeySpan};
 
-/// The next happening, derived from the state, and memory that advances share.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Agenda {
-    /// Moment of the next happening; `None` if something was changed since it was worked out.
-    pub(super) next: Option<Nanos>,
-    /// Knowledge of the ranges that tracks are in; unknown if they may have come there other than by playing.
-    pub(super) ranges: Reach,
-    /// `true` if so much has happened in this advance that nothing follows any more.
-    pub(super) stalled: bool,
-    /// Things passed at one place.
-    pub(super) passed: Vec<Passed>,
-    /// For each interval of a track's ranges, whether it has begun.
-    pub(super) begun: Vec<bool>,
-    /// See [`AnimationController::work_done`].
-    pub(super) work: u64,
-    /// The work at which an advance ends early; `None` for never.
-    pub(super) most_work: Option<u64>,
+/// What all parts of a controller need to know of an advance.
+pub(super) struct Step<'a> {
+    pub(super) clips: &'a dyn Clips,
+    pub(super) out: &'a mut Vec<PlaybackEvent>,
 }
 
 /// Knowledge of the ranges that tracks are in.
@@ -31,33 +17,6 @@ pub(super) enum Reach {
     /// Known, but for tracks that are right at the end of a range: they have to set off first.
     Inside,
     Known,
-}
-
-/// The consequence when a track arrives.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Follows {
-    /// The next clip of the queue, or the fallback.
-    Clip,
-    /// The track, an overlay, fades out.
-    FadeOut,
-}
-
-/// An advance in progress.
-pub(super) struct Step<'a> {
-    pub(super) clips: &'a dyn Clips,
-    pub(super) end: Nanos,
-    pub(super) out: &'a mut Vec<PlaybackEvent>,
-    /// Callbacks fired so far.
-    pub(super) fired: usize,
-    /// `true` if no time passes.
-    pub(super) still: bool,
-    /// Clips and states that have followed others so far.
-    pub(super) changes: usize,
-    /// The moment of the last one, and their number then.
-    pub(super) changes_at: (Nanos, usize),
-    /// The track that has just arrived, and the consequence.
-    pub(super) arrived: Option<(TrackId, Follows)>,
-    pub(super) root: Option<&'a mut RootSum>,
 }
 
 /// Something at the place that a track passes.

@@ -20,7 +20,7 @@ pub(crate) const MOST_SWITCHES: usize = 8;
 /// A switch whose offset is still decaying. See [`Transition::switch`](super::Transition::switch).
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Switch {
-    pub(crate) begin: f64,
+    pub(super) begin: Nanos,
     pub(crate) duration: f64,
     pub(crate) from: Vec<SwitchLayer>,
     pub(crate) to: Vec<SwitchLayer>,
@@ -69,7 +69,7 @@ impl Switch {
 
     /// Returns when it happened, in seconds of global time.
     pub fn begin(&self) -> f64 {
-        self.begin
+        self.begin.secs()
     }
 
     /// Returns how long the offset takes to decay, in seconds, > 0.
@@ -89,28 +89,25 @@ impl Switch {
 
     /// Returns how much of the difference is left at a moment of global time: 1 at the switch, 0 at the end.
     pub fn remaining(&self, time: f64) -> f32 {
-        let progress = ((time - self.begin) / self.duration).clamp(0.0, 1.0);
+        let progress = ((time - self.begin()) / self.duration).clamp(0.0, 1.0);
         ((1.0 - progress).powi(4) * (1.0 + 4.0 * progress)) as f32
     }
 
     /// Returns the moment at which the offset has decayed.
     pub(super) fn end(&self) -> Nanos {
-        Nanos::from_secs(self.begin + self.duration)
+        self.begin.plus(Nanos::from_secs(self.duration))
     }
 
     pub(crate) fn check(&self) -> Result<(), String> {
         let Self {
-            begin,
-            duration,
-            from,
-            to,
+            duration, from, to, ..
         } = self;
         let is_sound = |layer: &SwitchLayer| {
             let numbers =
                 layer.time.is_finite() && layer.rate.is_finite() && layer.weight_rate.is_finite();
             numbers && layer.weight.is_finite() && layer.weight >= 0.0
         };
-        let sound = begin.is_finite() && duration.is_finite() && *duration > 0.0;
+        let sound = duration.is_finite() && *duration > 0.0;
         if sound && from.iter().chain(to).all(is_sound) {
             Ok(())
         } else {

@@ -12,7 +12,7 @@
 //!
 //! When weights cross is known from their ramps.
 
-use super::{AnimationController, TrackId, clock::Nanos};
+use super::{TrackId, clock::Nanos, run::Lead, tracks::Tracks};
 use crate::controller::{
     playhead::Known,
     ramp::{Ramp, roots},
@@ -22,33 +22,10 @@ use crate::controller::{
 /// The sync group of clips that fade in phase.
 const IN_PHASE: u32 = u32::MAX;
 
-/// Relation of a track to the leader of its sync group.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Lead {
-    /// The leader's index.
-    pub(super) leader: usize,
-    /// Length of the follower's clip over that of the leader's.
-    pub(super) ratio: f64,
-    pub(super) offset: f64,
-}
-
-impl Lead {
-    /// The follower's position for one of the leader.
-    #[inline]
-    pub(super) fn follow(self, position: f64) -> f64 {
-        position * self.ratio + self.offset
-    }
-
-    /// The leader's position for one of the follower. A single pose has no place to move to.
-    pub(super) fn lead_to(self, position: f64) -> Option<f64> {
-        (self.ratio > 0.0).then(|| (position - self.offset) / self.ratio)
-    }
-}
-
 /// # Who leads
-impl AnimationController {
+impl Tracks {
     pub(super) fn has_groups(&self) -> bool {
-        self.tracks.iter().any(|track| {
+        self.list.iter().any(|track| {
             let is_led = track.run.lead().is_some() || track.rare.led_by.is_some();
             track.sync.is_some() || is_led
         })
@@ -63,8 +40,8 @@ impl AnimationController {
             return;
         }
         self.leave_phase();
-        for first in 0..self.tracks.len() {
-            let Some(group) = self.tracks[first].sync else {
+        for first in 0..self.list.len() {
+            let Some(group) = self.list[first].sync else {
                 continue;
             };
             if !self.may_lead(first, group) || (0..first).any(|other| self.may_lead(other, group)) {
@@ -72,8 +49,8 @@ impl AnimationController {
             }
             let before = self.leader(group).unwrap_or(first);
             let mut leader = before;
-            for at in first..self.tracks.len() {
-                let takes_part = self.may_lead(at, group) && !self.tracks[at].paused;
+            for at in first..self.list.len() {
+                let takes_part = self.may_lead(at, group) && !self.list[at].paused;
                 if takes_part
                     && self.weight_at(at, self.clock.now) > self.weight_at(leader, self.clock.now)
                 {
@@ -83,23 +60,23 @@ impl AnimationController {
             if leader != before {
                 self.take_lead(leader, before);
             }
-            self.tracks
+            self.list
                 .iter_mut()
                 .filter(|track| track.sync == Some(group))
                 .filter_map(|track| track.rare.get_mut())
                 .for_each(|rare| rare.leads = None);
-            self.tracks[leader].rare.leads = Some(group);
+            self.list[leader].rare.leads = Some(group);
         }
-        for at in 0..self.tracks.len() {
+        for at in 0..self.list.len() {
             let lead = self.lead(at);
-            self.tracks[at].run.set_lead(lead);
+            self.list[at].run.set_lead(lead);
         }
     }
 
     /// Puts a track at the phase of the leader before it.
     fn take_lead(&mut self, at: usize, before: usize) {
-        let position = self.relation(at, before).follow(self.tracks[before].held());
-        let track = &mut self.tracks[at];
+        let position = self.relation(at, before).follow(self.list[before].held());
+        let track = &mut self.list[at];
         if is_apart(track.position, position) {
             track.put(position);
         }
@@ -116,15 +93,15 @@ impl AnimationController {
             return None;
         }
         let mut first: Option<Nanos> = None;
-        for leader in 0..self.tracks.len() {
-            let Some(group) = self.tracks[leader]
+        for leader in 0..self.list.len() {
+            let Some(group) = self.list[leader]
                 .sync
                 .filter(|group| self.leader(*group) == Some(leader))
             else {
                 continue;
             };
-            for at in 0..self.tracks.len() {
-                if at != leader && self.may_lead(at, group) && !self.tracks[at].paused {
+            for at in 0..self.list.len() {
+                if at != leader && self.may_lead(at, group) && !self.list[at].paused {
                     first = first.into_iter().chain(self.overtakes(at, leader)).min();
                 }
             }
@@ -137,8 +114,8 @@ impl AnimationController {
         let ramps = [at, leader].map(|at| self.weight_ramp(at));
         let all = || ramps.iter().flatten();
         // From the ramps alone, so that the present moment decides on nothing.
-        let begin = all().map(|ramp| Nanos::from_secs(ramp.begin)).max()?;
-        let end = all().map(|ramp| Nanos::from_secs(ramp.end())).min()?;
+        let begin = all().map(|ramp| ramp.begin).max()?;
+        let end = all().map(|ramp| ramp.end).min()?;
         let now = self.clock.now;
         let is_heavier =
             |moment: Nanos| self.weight_at(at, moment) > self.weight_at(leader, moment);
@@ -168,24 +145,10 @@ impl AnimationController {
         None
     }
 
-    /// A track's weight at a moment up to the next change of its events.
-    pub(super) fn weight_at(&self, at: usize, moment: Nanos) -> f64 {
-        let ramp = self.weight_ramp(at);
-        ramp.map_or(self.tracks[at].share().into(), |ramp| ramp.at(moment))
-    }
-
-    /// A track's present weight.
-    pub(super) fn weight_now(&self, at: usize) -> f32 {
-        match self.weight_ramp(at) {
-            Some(ramp) => (ramp.at(self.clock.now) as f32).max(0.0),
-            None => self.tracks[at].share(),
-        }
-    }
-
     /// Returns `true` if a track plays in a group, and may lead it. A single pose has no pace, and what goes in step with a
     /// state must not lead that state.
     fn may_lead(&self, at: usize, group: u32) -> bool {
-        let track = &self.tracks[at];
+        let track = &self.list[at];
         let has_length = |known: Known| known.length > 0.0;
         track.sync == Some(group)
             && track.rare.led_by.is_none()
@@ -193,13 +156,13 @@ impl AnimationController {
     }
 
     fn leader(&self, group: u32) -> Option<usize> {
-        (0..self.tracks.len())
-            .find(|at| self.tracks[*at].rare.leads == Some(group) && self.may_lead(*at, group))
+        (0..self.list.len())
+            .find(|at| self.list[*at].rare.leads == Some(group) && self.may_lead(*at, group))
     }
 
     /// Returns the leader of a track, and their relation.
     pub(super) fn lead(&self, at: usize) -> Option<Lead> {
-        match self.tracks[at].rare.led_by {
+        match self.list[at].rare.led_by {
             Some(leader) => self.relation_in_step(at, leader),
             None => self.relation_in_group(at),
         }
@@ -209,9 +172,9 @@ impl AnimationController {
     /// group.
     fn relation_in_step(&self, at: usize, leader: TrackId) -> Option<Lead> {
         let leader = self.index_of(leader)?;
-        let length = |at: usize| self.tracks[at].known.map(|known| known.length);
+        let length = |at: usize| self.list[at].known.map(|known| known.length);
         let (ours, theirs) = (length(at)?, length(leader)?);
-        if leader == at || theirs <= 0.0 || self.tracks[leader].rare.led_by.is_some() {
+        if leader == at || theirs <= 0.0 || self.list[leader].rare.led_by.is_some() {
             return None;
         }
         let ratio = ours / theirs;
@@ -232,16 +195,16 @@ impl AnimationController {
     /// Returns the relation of a track to the leader of its sync group, unless it is the leader.
     fn relation_in_group(&self, at: usize) -> Option<Lead> {
         let leader = self
-            .leader(self.tracks[at].sync?)
+            .leader(self.list[at].sync?)
             .filter(|leader| *leader != at)?;
         Some(self.relation(at, leader))
     }
 
     fn relation(&self, at: usize, leader: usize) -> Lead {
         let [ours, theirs] =
-            [at, leader].map(|at| self.tracks[at].known.map_or(0.0, |known| known.length));
+            [at, leader].map(|at| self.list[at].known.map_or(0.0, |known| known.length));
         let ratio = ours / theirs;
-        let offset = self.tracks[leader].rare.phase * ratio - self.tracks[at].rare.phase;
+        let offset = self.list[leader].rare.phase * ratio - self.list[at].rare.phase;
         Lead {
             leader,
             ratio,
@@ -251,11 +214,11 @@ impl AnimationController {
 
     /// Puts a track that follows where its leader has it, if it is elsewhere: it has just joined, or its leader was moved.
     pub(super) fn align(&mut self, at: usize) {
-        let Some(lead) = self.tracks[at].run.lead() else {
+        let Some(lead) = self.list[at].run.lead() else {
             return;
         };
-        let position = lead.follow(self.tracks[lead.leader].held());
-        let track = &mut self.tracks[at];
+        let position = lead.follow(self.list[lead.leader].held());
+        let track = &mut self.list[at];
         if is_apart(track.held(), track.hold(position)) {
             track.put(position);
         }
@@ -264,16 +227,16 @@ impl AnimationController {
     /// Puts a track at the fraction of its length at which another is, in its first loop, and keeps it in phase.
     pub(super) fn bring_in_phase(&mut self, id: TrackId, from: TrackId) {
         if self
-            .track(from)
+            .of(from)
             .is_some_and(|from| from.sync != Some(IN_PHASE))
         {
             // What fades out from an earlier fade has a phase of its own.
-            self.tracks
+            self.list
                 .iter_mut()
                 .filter(|track| track.sync == Some(IN_PHASE))
                 .for_each(|track| track.sync = None);
         }
-        let Some(from) = self.track_mut(from) else {
+        let Some(from) = self.of_mut(from) else {
             return;
         };
         let (unwrapped, phase) = (from.hold(from.placed()), from.rare.phase);
@@ -281,7 +244,7 @@ impl AnimationController {
             return;
         };
         from.sync = Some(IN_PHASE);
-        let Some(track) = self.track_mut(id) else {
+        let Some(track) = self.of_mut(id) else {
             return;
         };
         let Some(known) = track.known else { return };
@@ -304,7 +267,7 @@ impl AnimationController {
     /// Takes the last clip of a fade in phase out of the group.
     fn leave_phase(&mut self) {
         let mut phased = self
-            .tracks
+            .list
             .iter_mut()
             .filter(|track| track.sync == Some(IN_PHASE));
         if let (Some(last), None) = (phased.next(), phased.next()) {

@@ -1,10 +1,7 @@
 //! Tracks: each plays one clip or blend space, with a weight, a speed and a position.
 
 use super::{
-    AnimationName, BlendMode, TrackId, TrackPriority,
-    anchor::Anchor,
-    clock::Nanos,
-    rare::{Rare, RareState},
+    AnimationName, BlendMode, TrackId, TrackPriority, anchor::Anchor, clock::Nanos, rare::Rare,
     run::Run,
 };
 use crate::{
@@ -79,7 +76,7 @@ pub struct AnimationTrack {
     pub(super) role: Role,
     /// State that few tracks have.
     #[cfg_attr(feature = "bevy", reflect(ignore))]
-    pub(super) rare: Rare<RareState>,
+    pub(super) rare: Rare,
     /// Set once `BlendMismatch` has been reported.
     pub(super) reported_blend: bool,
     /// Set once `TooManyCallbacks` has been reported.

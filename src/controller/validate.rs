@@ -36,23 +36,23 @@ impl AnimationController {
             .map(|track| track.id.0)
             .max()
             .unwrap_or(0);
-        self.last_id = self.last_id.max(used);
+        self.tracks.last_id = self.tracks.last_id.max(used);
         for at in 0..self.tracks.len() {
             if !self.tracks[at].position.is_finite() {
                 self.tracks[at].put(0.0);
             }
-            if self.tracks[at].id.0 == 0 && self.last_id < MAX_ID {
-                self.tracks[at].id.0 = self.next_id();
+            if self.tracks[at].id.0 == 0 && self.tracks.last_id < MAX_ID {
+                self.tracks[at].id.0 = self.tracks.next_id();
             }
         }
     }
 
     fn check(&self) -> Result<(), String> {
         let expect = |holds: bool, what: &str| if holds { Ok(()) } else { Err(what.to_owned()) };
-        expect(self.last_id <= MAX_ID, "`last_id` is out of range")?;
-        self.extras.playback.check()?;
+        expect(self.tracks.last_id <= MAX_ID, "`last_id` is out of range")?;
+        self.director.check()?;
         let (mut tracks, mut handles) = (HashSet::new(), HashSet::new());
-        for track in &self.tracks {
+        for track in self.tracks.iter() {
             track
                 .check()
                 .map_err(|what| format!("track {}: {what}", track.id.0))?;
@@ -61,13 +61,13 @@ impl AnimationController {
                 &format!("two tracks have the id {}", track.id.0),
             )?;
         }
-        for event in self.extras.changes.iter() {
+        for event in self.tracks.changes.iter() {
             let id = event.handle().id();
             event
                 .check()
                 .map_err(|what| format!("scheduled change {id}: {what}"))?;
             expect(
-                id <= self.last_id,
+                id <= self.tracks.last_id,
                 &format!("scheduled change {id} is newer than `last_id`"),
             )?;
             expect(
@@ -75,9 +75,9 @@ impl AnimationController {
                 &format!("two scheduled changes have the handle {id}"),
             )?;
         }
-        for callback in self.extras.callbacks.iter() {
+        for callback in self.tracks.callbacks.iter() {
             expect(
-                callback.is_valid(self.last_id),
+                callback.is_valid(self.tracks.last_id),
                 "a callback's counters are out of range",
             )?;
         }
@@ -87,11 +87,10 @@ impl AnimationController {
 
 impl ScheduledChange {
     fn check(&self) -> Result<(), &'static str> {
-        let numbers = self.value().is_finite() && self.start().is_finite();
-        if numbers && self.is_sound() {
+        if self.value().is_finite() && self.is_sound() {
             Ok(())
         } else {
-            Err("its value, start or ramp is not finite")
+            Err("its value or ramp is not finite")
         }
     }
 }

@@ -105,8 +105,8 @@ pub enum RecordingError {
 
 impl RecordingFile {
     /// The version of the format.
-    pub const VERSION: u32 = 3;
-    const HEADER: &'static str = "bevy_marionette recording 3\n";
+    pub const VERSION: u32 = 4;
+    const HEADER: &'static str = "bevy_marionette recording 4\n";
     const MAGIC: &'static str = "bevy_marionette recording ";
     /// The most bytes that [`read`](Self::read) takes. A small file may take fewer: 4 MB, and 160 times its size.
     pub const MOST_BYTES: u64 = 1 << 29;

@@ -233,7 +233,12 @@ fn circles(sources: &Sources) -> Vec<String> {
             (module, targets)
         })
         .collect();
-    // A file in a circle imports one, and is imported by one.
+    in_circles(&imports)
+}
+
+/// Returns the files that lead to each other in circles, and what lies between two circles.
+fn in_circles(imports: &BTreeMap<&Module, BTreeSet<Module>>) -> Vec<String> {
+    // A file in a circle leads to one, and one leads to it.
     let mut rest: BTreeSet<&Module> = imports.keys().copied().collect();
     loop {
         let is_within = |module: &&Module| {
@@ -249,7 +254,7 @@ fn circles(sources: &Sources) -> Vec<String> {
     let describe = |module: &&Module| {
         let to = imports[*module].iter().filter(|to| rest.contains(to));
         let to: Vec<String> = to.map(|to| to.join("::")).collect();
-        format!("{} imports {}", module.join("::"), to.join(", "))
+        format!("{} leads to {}", module.join("::"), to.join(", "))
     };
     rest.iter().map(describe).collect()
 }
@@ -258,6 +263,74 @@ fn circles(sources: &Sources) -> Vec<String> {
 fn files_of_a_room_do_not_import_each_other_in_circles() {
     let circles = circles(&Sources::read());
     assert!(circles.is_empty(), "{circles:#?}");
+}
+
+/// The parts of a controller, whose methods are compared. Those of small types have names like those of collections.
+const PARTS: [&str; 6] = [
+    "AnimationController",
+    "AnimationTrack",
+    "Advance<'_>",
+    "Director",
+    "StateRuns",
+    "Tracks",
+];
+
+/// Returns the names of all methods that a file defines, each with the type that it's defined on.
+fn methods(text: &str) -> Vec<(&str, &str)> {
+    let mut all = Vec::new();
+    for block in text.split("\nimpl ").skip(1) {
+        let (of, body) = block.split_once(" {").unwrap_or_default();
+        let body = body.split("\n}").next().unwrap_or("");
+        let names = body.split("fn ").skip(1);
+        all.extend(names.map(|rest| (of, rest.split(['(', '<']).next().unwrap_or(""))));
+    }
+    all
+}
+
+/// Returns the files of a room that call each other's methods in circles, and what lies between two circles. Names that are
+/// defined twice are left out: a call doesn't tell which of them it means.
+fn circles_of_calls(sources: &Sources, room: &str) -> Vec<String> {
+    let mut files: BTreeMap<&str, Vec<(&str, &Module)>> = BTreeMap::new();
+    for (module, text) in &sources.texts {
+        for (of, name) in methods(text) {
+            files.entry(name).or_default().push((of, module));
+        }
+    }
+    let defined_by = |name: &str| match files.get(name).map(Vec::as_slice) {
+        Some([(of, module)]) if PARTS.contains(of) && module[0] == room => Some(*module),
+        _ => None,
+    };
+    let in_room = sources.texts.iter().filter(|(module, _)| module[0] == room);
+    let calls = in_room.map(|(module, text)| {
+        let words = text.split('.').skip(1);
+        let names = words.filter_map(|word| word.split_once('(').map(|(name, _)| name.trim()));
+        let mut to: BTreeSet<Module> = names.filter_map(defined_by).cloned().collect();
+        to.remove(module);
+        (module, to)
+    });
+    in_circles(&calls.collect())
+}
+
+#[test]
+fn files_of_the_controller_do_not_call_each_other_in_circles() {
+    let circles = circles_of_calls(&Sources::read(), "controller");
+    assert!(circles.is_empty(), "{circles:#?}");
+}
+
+#[test]
+fn circles_of_calls_are_found() {
+    let found = |b: &str| {
+        let c = "\nimpl Director {\n    fn in_c(&self) { self.y.in_b(1) }\n}\n";
+        let texts = [("a::b", b), ("a::c", c)].map(|(module, text)| {
+            let module = module.split("::").map(str::to_owned).collect();
+            (module, code(text))
+        });
+        circles_of_calls(&Sources::new(texts.into()), "a")
+    };
+    let circle = "\nimpl Tracks {\n    fn in_b(&self, n: u8) { n.in_c() }\n}\n";
+    assert_eq!(found(circle), ["a::b leads to a::c", "a::c leads to a::b"]);
+    let line = "\nimpl Tracks {\n    fn in_b(&self, n: u8) {}\n}\n";
+    assert_eq!(found(line), [""; 0]);
 }
 
 #[test]
@@ -277,7 +350,7 @@ fn circles_are_found_through_groups_re_exports_and_paths() {
     ];
     for (b, c) in cases {
         let files = [("a", room), ("a::b", b), ("a::c", c)];
-        assert_eq!(found(&files), ["a::b imports a::c", "a::c imports a::b"]);
+        assert_eq!(found(&files), ["a::b leads to a::c", "a::c leads to a::b"]);
     }
     let fine = [
         ("use super::c::X;", "// use super::b;\nfn f() {}"),

@@ -4,18 +4,19 @@ use super::movers::{Group, Mover, Movers, Set, Value};
 use super::shares::WHOLE;
 use crate::{
     controller::{
-        AnimationController, AnimationTrack, BlendMode, Clips, TrackPriority,
+        AnimationTrack, BlendMode, Clips, TrackPriority,
         course::{Course, Weighing},
         playhead::Known,
         ramp::Ramp,
+        tracks::Tracks,
     },
     model::RootPath,
 };
 
-impl AnimationController {
+impl Tracks {
     /// A track's part in the pose at the root joint, if it has one.
     pub(super) fn part(&self, at: usize, clips: &dyn Clips) -> Option<Part> {
-        let track = &self.tracks[at];
+        let track = &self.list[at];
         let known = track.present()?;
         let ramp = self.weight_ramp(at);
         let mask = track
@@ -34,7 +35,7 @@ impl AnimationController {
             (_, TrackPriority::High) => Group::High,
         };
         let speed_ramp = self.speed_ramp(self.driver(at));
-        let duration = |ramp: Option<Ramp>| ramp.map_or(f64::INFINITY, |ramp| ramp.duration);
+        let duration = |ramp: Option<Ramp>| ramp.map_or(f64::INFINITY, |ramp| ramp.duration());
         let shortest = duration(ramp).min(duration(speed_ramp));
         Some(Part {
             known,
@@ -53,7 +54,7 @@ impl AnimationController {
         clips: &'c dyn Clips,
         all: &mut Movers<'_, 'c>,
     ) {
-        let track = &self.tracks[at];
+        let track = &self.list[at];
         let Some(index) = track.run.index.get() else {
             return;
         };
@@ -83,7 +84,7 @@ impl AnimationController {
         clips: &'c dyn Clips,
         all: &mut Movers<'_, 'c>,
     ) {
-        let track = &self.tracks[at];
+        let track = &self.list[at];
         let Some(space) = track.run.space_in(clips) else {
             return;
         };
@@ -118,12 +119,12 @@ impl AnimationController {
     }
 }
 
-impl AnimationController {
+impl Tracks {
     /// The set of a track that is on a layer of states.
     fn layer_set(&self, at: usize) -> Option<Set> {
-        let layer = self.tracks[at].rare.layer.as_ref()?;
+        let layer = self.list[at].rare.layer.as_ref()?;
         let is_other = |track: &AnimationTrack| track.rare.layer.as_ref() != Some(layer);
-        let before = self.tracks[..at].iter().rposition(is_other);
+        let before = self.list[..at].iter().rposition(is_other);
         Some(Set::Layer(before.map_or(0, |before| before + 1)))
     }
 }

@@ -1,8 +1,11 @@
 //! States of a character as they are saved: by names, so that they can be taken up in data that has changed.
 
-use super::{Entered, StateRuns, run::StateRun};
+use super::{
+    run::StateRun,
+    runs::{Entered, StateRuns},
+};
 use crate::{
-    controller::{AnimationName, TrackId, clock::Nanos},
+    controller::AnimationName,
     model::{MachineLayer, StateLayers, StateMachine},
 };
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
@@ -29,17 +32,7 @@ struct SavedRun {
     sync: Option<usize>,
     /// The names of the states that the rest speaks of, by index.
     names: Vec<AnimationName>,
-    state: usize,
-    since: Nanos,
-    destination: Option<usize>,
-    back: usize,
-    opened: bool,
-    ended: bool,
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    replaced: bool,
-    choices: Vec<u8>,
-    seed: u64,
-    track: Option<TrackId>,
+    run: StateRun,
     asked: Vec<(Option<usize>, usize)>,
 }
 
@@ -82,16 +75,7 @@ impl Serialize for StateRuns {
                 .iter()
                 .map(|state| AnimationName::new(state.name.clone()))
                 .collect(),
-            state: run.state,
-            since: run.since,
-            destination: run.destination,
-            back: run.back,
-            opened: run.opened,
-            ended: run.ended,
-            replaced: run.replaced,
-            choices: run.choices.clone(),
-            seed: run.seed,
-            track: run.track,
+            run: run.clone(),
             asked: self.asked(at).collect(),
         });
         let speeds = self.layers.speed_names().iter().zip(&self.speeds);
@@ -128,11 +112,12 @@ impl<'de> Deserialize<'de> for StateRuns {
                 .asked
                 .iter()
                 .all(|(from, to)| is_state(*to) && from.is_none_or(is_state));
+            let run = saved.run;
             let is_sound = count <= MOST
-                && saved.choices.len() <= MOST
-                && is_state(saved.state)
-                && is_state(saved.back)
-                && saved.destination.is_none_or(is_state)
+                && run.choices.len() <= MOST
+                && is_state(run.state)
+                && is_state(run.back)
+                && run.destination.is_none_or(is_state)
                 && named;
             if !is_sound {
                 return Err(D::Error::custom("a state that is not among the states"));
@@ -142,18 +127,7 @@ impl<'de> Deserialize<'de> for StateRuns {
                 from,
                 to,
             }));
-            runs.push(StateRun {
-                state: saved.state,
-                since: saved.since,
-                destination: saved.destination,
-                back: saved.back,
-                opened: saved.opened,
-                ended: saved.ended,
-                replaced: saved.replaced,
-                choices: saved.choices,
-                seed: saved.seed,
-                track: saved.track,
-            });
+            runs.push(run);
             layers.push(MachineLayer {
                 name: saved.layer.as_arc().clone(),
                 mask: saved.mask.map(|mask| mask.as_arc().clone()),

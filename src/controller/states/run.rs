@@ -1,14 +1,16 @@
 //! The state of a character in one machine, and the things that take it further.
 
+use super::error::StatesError;
 use crate::{
     controller::{TrackId, clock::Nanos},
     model::{Choice, Entry, Opening, StateMachine, Successor},
     random,
 };
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// The state of a character in one machine.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(in crate::controller) struct StateRun {
     /// The present state.
     pub(super) state: usize,
@@ -135,6 +137,27 @@ impl StateRun {
             return to == self.state;
         };
         !self.is_closed(machine) || self.open_way(machine, next, false).is_some()
+    }
+
+    /// Returns why the character can't go to a state.
+    pub(super) fn refusal(&self, machine: &StateMachine, to: usize) -> StatesError {
+        let [from, to_state] = [self.state, to].map(|state| &machine.states()[state]);
+        let (name, target) = (from.name.to_string(), to_state.name.to_string());
+        match &from.exit {
+            Opening::Key(key) if self.next(machine, to).is_some() => StatesError::Closed {
+                from: name,
+                to: target,
+                key: key.to_string(),
+            },
+            _ => {
+                let ways = from.ways.iter().map(|way| &machine.states()[way.to].name);
+                StatesError::NoWay {
+                    from: name,
+                    to: target,
+                    ways: ways.map(|name| name.to_string()).collect(),
+                }
+            }
+        }
     }
 
     /// Returns the first state on the way to another. What was interrupted may be on it.

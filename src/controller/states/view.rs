@@ -25,7 +25,7 @@ impl AnimationController {
         Some(StateView {
             state: run.state,
             destination: run.destination,
-            seconds: self.clock.now.since(run.since),
+            seconds: self.tracks.clock.now.since(run.since),
             track: run.track,
             open: open.collect(),
         })

@@ -133,7 +133,7 @@ fn a_saved_state_survives_a_file_bit_for_bit() {
 
 #[test]
 fn a_state_written_by_hand_fills_in_defaults_and_survives_nonsense() {
-    let text = r#"(tracks: [(clip: "walk", enabled: true, position: (NaN, inf), weight: NaN), (clip: "run", enabled: true)])"#;
+    let text = r#"(tracks: (list: [(clip: "walk", enabled: true, position: (NaN, inf), weight: NaN), (clip: "run", enabled: true)]))"#;
     // A position is one number or two.
     let other = text.replace("(NaN, inf)", "NaN");
     let mut controller: AnimationController = ron::from_str(text)
