@@ -34,8 +34,8 @@ impl AnimationController {
             ..
         } = self;
         let track = &mut tracks[at];
-        let found = track.is_found(step.clips, clock.now)
-            || track.look_up(step.clips, clock.now, &extras.callbacks);
+        let is_known = track.is_found(step.clips, clock.now);
+        let found = is_known || track.look_up(step.clips, clock.now, &extras.callbacks);
         if !track.run.planned {
             agenda.ranges = Reach::Unknown;
         }
@@ -45,6 +45,10 @@ impl AnimationController {
             }
             if !extras.unknown.is_empty() {
                 extras.unknown.retain(|name| *name != track.clip);
+            }
+            if !is_known && extras.states.is_some() {
+                let id = track.id;
+                self.note_exit_key(id, step.clips);
             }
         } else {
             self.report_unknown(at, step);

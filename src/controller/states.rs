@@ -51,7 +51,7 @@ struct Entered {
 /// fn strike(controller: &mut AnimationController) -> Result<(), StatesError> {
 ///     match controller.go("attack") {
 ///         // Not from here, such as in the air, or not yet, while the character loads.
-///         Err(StatesError::NoWay { .. } | StatesError::NoLayer(_)) => Ok(()),
+///         Err(StatesError::NoWay { .. } | StatesError::NoLayer(..)) => Ok(()),
 ///         // A misspelled name.
 ///         Err(error) => Err(error),
 ///         Ok(_) => Ok(()),
@@ -61,8 +61,9 @@ struct Entered {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum StatesError {
-    /// It has no states, or no layer of this name. Until the character has loaded, it has none.
-    NoLayer(String),
+    /// It has no states, or no layer of this name. Until the character has loaded, it has none. Beside it, a layer that was
+    /// probably meant.
+    NoLayer(String, Option<String>),
     /// It has no such state. Beside it, one that was probably meant.
     UnknownState(String, Option<String>),
     /// The layer has no states of its own: it follows another.
@@ -81,7 +82,8 @@ pub enum StatesError {
         /// The states that the game may go to from the present one.
         ways: Vec<String>,
     },
-    /// The present state has ended, or plays nothing, and the callback key that opens its exit is not to come any more.
+    /// The callback key that opens the exit of the present state isn't to come any more: the state has ended, or nothing that it
+    /// plays has such a key.
     Closed {
         /// The present state.
         from: String,
@@ -105,7 +107,7 @@ impl AnimationController {
     /// it may. If no way leads there directly, the character goes by way of other states.
     ///
     /// A wish that waits is forgotten if the state ends by itself before its exit has opened, unless what follows is on the
-    /// way. Another call before that takes the place of this one. Going to the present state starts it over if it can be entered
+    /// way, and if it turns out that nothing that the state plays has the callback key of its exit. Another call before that takes the place of this one. Going to the present state starts it over if it can be entered
     /// [from](crate::model::State::from) itself, as those from any state can; otherwise, the character
     /// [stays](Go::Stays).
     ///
@@ -287,7 +289,7 @@ impl AnimationController {
         let (at, to) = self.find_state(layer, state)?;
         let now = self.clock.now;
         let Some(StateRuns { layers, runs, .. }) = self.extras.states_mut() else {
-            return Err(StatesError::NoLayer(layer.to_owned()));
+            return Err(self.no_layer(layer));
         };
         let (machine, run) = (&layers.layers()[at].machine, &mut runs[at]);
         let Some((answer, enter)) = run.go(machine, to, now) else {
@@ -315,9 +317,10 @@ impl AnimationController {
     }
 
     fn find_state(&self, layer: &str, state: &str) -> Result<(usize, usize), StatesError> {
-        let no_layer = || StatesError::NoLayer(layer.to_owned());
-        let states = self.extras.states.as_ref().ok_or_else(no_layer)?;
-        let at = states.layers.index_of(layer).ok_or_else(no_layer)?;
+        let states = self.extras.states.as_ref();
+        let states = states.ok_or_else(|| self.no_layer(layer))?;
+        let at = states.layers.index_of(layer);
+        let at = at.ok_or_else(|| self.no_layer(layer))?;
         let MachineLayer { machine, sync, .. } = &states.layers.layers()[at];
         if let Some(leader) = sync {
             return Err(StatesError::Follows {
@@ -329,6 +332,12 @@ impl AnimationController {
             StatesError::UnknownState(state.to_owned(), machine.nearest(state).map(str::to_owned))
         })?;
         Ok((at, to))
+    }
+
+    fn no_layer(&self, layer: &str) -> StatesError {
+        let states = self.extras.states.as_ref();
+        let nearest = states.and_then(|states| states.layers.nearest_layer(layer));
+        StatesError::NoLayer(layer.to_owned(), nearest.map(str::to_owned))
     }
 
     fn run_and_machine(&self, at: usize) -> Option<(&StateRun, &StateMachine)> {
@@ -417,16 +426,16 @@ impl StateRuns {
 impl fmt::Display for StatesError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoLayer(layer) if layer.is_empty() => {
+            Self::NoLayer(layer, _) if layer.is_empty() => {
                 f.write_str("the character has no states: it hasn't loaded yet, its controller is new in this frame, or its manifest has no `states`")
             }
-            Self::NoLayer(layer) => write!(f, "the character has no layer `{layer}` of states"),
+            Self::NoLayer(layer, nearest) => {
+                write!(f, "the character has no layer `{layer}` of states")?;
+                write_meant(f, nearest)
+            }
             Self::UnknownState(name, nearest) => {
                 write!(f, "there is no state `{name}`")?;
-                match nearest {
-                    Some(nearest) => write!(f, "; {}", meant(nearest)),
-                    None => Ok(()),
-                }
+                write_meant(f, nearest)
             }
             Self::Follows { layer, leader } => {
                 write!(f, "layer `{layer}` has no states of its own; ")?;
@@ -448,17 +457,21 @@ impl fmt::Display for StatesError {
             }
             Self::Closed { from, to, key } => write!(
                 f,
-                "state `{from}` can't be left for `{to}`: its exit opens at the key `{key}`, which is over; let something follow by `then`, or write `exit: End`"
+                "state `{from}` can't be left for `{to}`: its exit opens at the callback key `{key}`, which isn't to come any more; let something follow by `then`, or write `exit: End`"
             ),
             Self::UnknownSpeed(name, nearest) => {
                 write!(f, "no state has the speed `{name}`")?;
-                match nearest {
-                    Some(nearest) => write!(f, "; {}", meant(nearest)),
-                    None => Ok(()),
-                }
+                write_meant(f, nearest)
             }
             Self::SpeedNotFinite(speed) => write!(f, "the speed is {speed}, expected a number"),
         }
+    }
+}
+
+fn write_meant(f: &mut fmt::Formatter, nearest: &Option<String>) -> fmt::Result {
+    match nearest {
+        Some(nearest) => write!(f, "; {}", meant(nearest)),
+        None => Ok(()),
     }
 }
 

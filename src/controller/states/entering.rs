@@ -13,7 +13,7 @@ use crate::{
         step::{Crossing, Passed, Step, What},
         transition::Kind,
     },
-    model::{Entry, MachineLayer, Opening, TransitionKind},
+    model::{BoundBlendSpace, ClipTiming, Entry, MachineLayer, Opening, TransitionKind},
 };
 use std::{mem, sync::Arc, time::Duration};
 
@@ -72,6 +72,46 @@ impl AnimationController {
             }
         };
         due.extend(enter.map(|enter| (layer, enter)));
+    }
+
+    /// Notes whether anything that the state of a track plays has the callback key of its exit. If not, no wish waits for it.
+    pub(in crate::controller) fn note_exit_key(&mut self, track: TrackId, clips: &dyn Clips) {
+        let Some(Extras {
+            states: Some(states),
+            callbacks,
+            ..
+        }) = self.extras.get_mut()
+        else {
+            return;
+        };
+        let Some((layer, state)) = states.state_of(track) else {
+            return;
+        };
+        let Opening::Key(exit) = &state.exit else {
+            return;
+        };
+        let is_added = |clip: &str| {
+            let mut added = callbacks.iter();
+            added.any(|added| added.name == **exit && added.clip == *clip)
+        };
+        let has_key = |timing: &ClipTiming| {
+            is_added(&timing.name) || timing.callbacks.iter().any(|key| key.name == *exit)
+        };
+        let of_clip = |clip: usize| clips.timing(clip).is_some_and(has_key);
+        let of_space = |space: &BoundBlendSpace| {
+            is_added(space.name()) || space.members().iter().any(|member| of_clip(member.clip))
+        };
+        let opens = |name: &Arc<str>| match clips.index_of(name) {
+            Some(clip) => of_clip(clip),
+            None => {
+                let mut spaces = clips.blend_spaces().iter();
+                spaces.any(|space| space.name() == name && of_space(space))
+            }
+        };
+        let barred = !state.plays.iter().any(opens);
+        states.runs[layer].barred = barred;
+        let machine = &states.layers.layers()[layer].machine;
+        states.runs[layer].drop_vain_wish(machine);
     }
 
     /// Returns `true` if the end of a track's clip takes a machine further, whether or not it is reported.

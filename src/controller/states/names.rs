@@ -36,6 +36,8 @@ struct SavedRun {
     opened: bool,
     ended: bool,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    barred: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     replaced: bool,
     choices: Vec<u8>,
     seed: u64,
@@ -88,6 +90,7 @@ impl Serialize for StateRuns {
             back: run.back,
             opened: run.opened,
             ended: run.ended,
+            barred: run.barred,
             replaced: run.replaced,
             choices: run.choices.clone(),
             seed: run.seed,
@@ -149,6 +152,7 @@ impl<'de> Deserialize<'de> for StateRuns {
                 back: saved.back,
                 opened: saved.opened,
                 ended: saved.ended,
+                barred: saved.barred,
                 replaced: saved.replaced,
                 choices: saved.choices,
                 seed: saved.seed,
