@@ -185,6 +185,10 @@ fn a_texture_named_outside_the_asset_folder_is_said_and_never_asked_for() {
     ];
     for (at, name) in names.into_iter().enumerate() {
         let model = textured(name, "");
+        #[cfg_attr(
+            not(feature = "gltf"),
+            expect(unused_mut, reason = "there is one format less")
+        )]
         let mut files = vec![
             ("m3d", m3d::write(&to_m3d(&model)).into_bytes()),
             (
