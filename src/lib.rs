@@ -117,7 +117,9 @@ is disabled.
 [in the manifest](import::ClipEntry::callbacks) or [in code](controller::AnimationController::add_callback). Paused
 and disabled tracks don't fire.
 
-**A mask has no effect.** Masks are defined in the manifest. If a track names an unknown one, the log says so once.
+**A mask, a range, or a joint has no effect.** If code names one that the character doesn't have, the log says so once, with
+the nearest name. So it does if a callback is added to an unknown clip, if a clip gets parameters, or if a character with
+[`RootMotion`](character::RootMotion) has clips without any. Masks and root motion are defined in the manifest.
 
 **The pose I read is old.** Poses are updated in `PostUpdate`. Run your system after
 [`CharacterSystems::SharePoses`](character::CharacterSystems::SharePoses), and see [`ModelPose`](character::ModelPose) for characters out of view.

@@ -27,6 +27,11 @@ struct Run {
     pictures: Vec<RgbImage>,
 }
 
+const MANNEQUIN: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/assets/mannequin/mannequin.glb"
+);
+
 /// Returns an example's executable, in `examples` next to `deps`, where tests are.
 fn program(example: &str) -> PathBuf {
     let own = env::current_exe().expect("the executable has a path");
@@ -53,6 +58,8 @@ fn execute(example: &str, arguments: &[&str]) -> (bool, String, String) {
     let mut child = Command::new(program(example))
         .args(arguments)
         .env("BEVY_ASSET_ROOT", env!("CARGO_MANIFEST_DIR"))
+        // What it writes under a name alone goes with the folder.
+        .current_dir(&folder)
         .stdin(Stdio::null())
         .stdout(stream(&out))
         .stderr(stream(&err))
@@ -239,6 +246,7 @@ fn minimal_plays_the_first_clip_in_a_window() {
     command
         .env("BEVY_ASSET_ROOT", env!("CARGO_MANIFEST_DIR"))
         .env_remove("RUST_LOG")
+        .current_dir(&folder)
         .stdin(Stdio::null())
         .stdout(Stdio::from(file.try_clone().unwrap()))
         .stderr(Stdio::from(file));
@@ -732,27 +740,9 @@ fn viewer_steps_through_clips_and_gallery() {
     assert_caption(&hound, &["Hound\nwalk"]);
     assert_character_visible(&hound.pictures[0]);
     // A file without a skin is shown as a skeleton.
-    let bones = run(
-        "viewer",
-        &[
-            "assets/mannequin/mannequin.glb",
-            "--clip",
-            "cheer",
-            "--time",
-            "0.5",
-        ],
-    );
+    let bones = run("viewer", &[MANNEQUIN, "--clip", "cheer", "--time", "0.5"]);
     assert_caption(&bones, &["mannequin.glb\ncheer"]);
-    let bind = run(
-        "viewer",
-        &[
-            "assets/mannequin/mannequin.glb",
-            "--clip",
-            "bind",
-            "--time",
-            "0.5",
-        ],
-    );
+    let bind = run("viewer", &[MANNEQUIN, "--clip", "bind", "--time", "0.5"]);
     assert!(
         difference(&bones.pictures[0], &bind.pictures[0]) > 1e-3,
         "the bones are drawn, and move"

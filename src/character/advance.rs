@@ -9,11 +9,11 @@ use super::{
         CallbacksObserved, CrossFadeFinished, Moment, StateEntered,
     },
     layers::ActiveLayers,
-    masks,
-    names::{available, name_of},
+    names::{SaidNames, hint, name_of},
     root_motion::RootMotion,
     spawn::take_up_states,
     threads::batches,
+    unknown_names::{self, check_range, clips_and_spaces},
 };
 use crate::{
     asset::Character,
@@ -31,10 +31,11 @@ use std::sync::Arc;
 pub(super) fn build(app: &mut App, schedule: InternedScheduleLabel) {
     app.init_resource::<PendingEvents>()
         .init_resource::<CallbacksObserved>()
+        .init_resource::<SaidNames>()
         .add_systems(
             schedule,
             (
-                masks::warn_of_unknown
+                unknown_names::warn_of_unknown
                     .after(CharacterSystems::Spawn)
                     .before(CharacterSystems::Advance),
                 advance.in_set(CharacterSystems::Advance),
@@ -78,9 +79,10 @@ pub(super) fn advance(
     time: Res<Time>,
     assets: Res<Assets<Character>>,
     names: Query<NameOrEntity>,
-    (observed, messages): (
+    (observed, messages, said): (
         Res<CallbacksObserved>,
         Option<Res<Messages<AnimationCallback>>>,
+        Res<SaidNames>,
     ),
     mut events: ResMut<PendingEvents>,
     mut outgrown: ResMut<OutgrownBoxes>,
@@ -116,6 +118,10 @@ pub(super) fn advance(
                 }
                 // The passing of time is not a change that other systems need to react to.
                 let controller = controller.bypass_change_detection();
+                controller.look_at_asked_ranges(|name, controller| {
+                    let who = || name_of(&names, entity);
+                    check_range(name, character, controller, &said, who);
+                });
                 let ThreadEvents { playback, pending } = &mut **events;
                 // Bevy's time never runs backwards, and an advance that is refused changes nothing.
                 let mut carried = None;
@@ -304,10 +310,9 @@ fn translate(
             seconds_ago,
         }),
         PlaybackEvent::UnknownClip { name, .. } => {
-            let spaces = character.blend_spaces().iter().map(|space| space.name());
-            let known = available(character.clip_names().chain(spaces));
+            let hint = hint(&name, clips_and_spaces(character));
             warn!(
-                "cannot play `{name}` on {}: no such clip or blend space {known}",
+                "cannot play `{name}` on {}: no such clip or blend space{hint}",
                 who()
             );
             return None;

@@ -7,7 +7,7 @@ use super::{
     },
     components::{CharacterParts, ModelPose, SkinnedCharacter},
     detail::{Detail, rig_acts},
-    names::{available, name_of},
+    names::{hint, name_of},
     pose_state::RigsAct,
     rig::{self, RigPose},
     systems::SolveStep,
@@ -101,11 +101,15 @@ fn attach(
     }
 }
 
+/// Returns the end of a message about a socket or joint that a character doesn't have.
+pub(super) fn socket_hint(asset: &Character, name: &str) -> String {
+    let sockets = asset.sockets.keys().map(String::as_str);
+    let joints = asset.skeleton.names().iter().map(|name| &**name);
+    hint(name, sockets.chain(joints))
+}
+
 fn warn_missing(asset: &Character, character: Entity, socket: &str, names: &Query<NameOrEntity>) {
-    let hint = match asset.skeleton.nearest_name(socket) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => format!("sockets {}", available(asset.sockets.keys())),
-    };
     let who = name_of(names, character);
-    warn!("cannot attach to `{socket}` of {who}: no such socket or joint; {hint}");
+    let hint = socket_hint(asset, socket);
+    warn!("cannot attach to `{socket}` of {who}: no such socket or joint{hint}");
 }

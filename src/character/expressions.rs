@@ -3,7 +3,7 @@
 use super::{
     components::SkinnedCharacter,
     morph_pose::forget,
-    names::{available, name_of},
+    names::{hint, name_of},
 };
 use crate::{
     asset::Character,
@@ -286,9 +286,9 @@ pub(super) fn advance(
             // However often it is set, and by however many characters.
             if said.insert((character.version, name.clone())) {
                 warn!(
-                    "{} cannot show `{name}`: no such expression or morph target {}",
+                    "{} cannot show `{name}`: no such expression or morph target{}",
                     name_of(&names, entity),
-                    available(morphs.names().iter())
+                    hint(name, morphs.names().iter().map(|name| &**name))
                 );
             }
         });

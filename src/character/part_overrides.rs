@@ -2,7 +2,7 @@
 
 use super::{
     components::{CharacterParts, PartOf, SkinnedCharacter},
-    names::available,
+    names::{available, hint},
     own_material::SetAside,
     systems::SpawnStep,
     weight_material,
@@ -282,12 +282,15 @@ pub(super) fn apply(
 }
 
 fn warn_missing(character: &Character, part: &PartId) {
-    let part = match part {
-        PartId::Name(name) => format!("`{name}`"),
-        PartId::Index(index) => format!("{index}"),
-    };
-    warn!(
-        "cannot override part {part}: no such part {}",
-        available(character.parts.iter().map(|part| &part.name))
-    );
+    let known = character.parts.iter().map(|part| &*part.name);
+    match part {
+        PartId::Name(name) => {
+            let hint = hint(name, known);
+            warn!("cannot override part `{name}`: no such part{hint}");
+        }
+        PartId::Index(index) => {
+            let known = available(known);
+            warn!("cannot override part {index}: no such part {known}");
+        }
+    }
 }

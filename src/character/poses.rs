@@ -1,10 +1,12 @@
 //! Finds a character's pose, whether or not it is stored.
 
 use super::{
+    attach::socket_hint,
     components::{ModelPose, SkinnedCharacter},
     events::AnimationCallback,
     hierarchy::upward,
     layers::ActiveLayers,
+    names::{SaidNames, asset_of},
     pose_state::{EventPlaces, PoseSource, PoseStamp, PoseState},
     sharing::SharedPoses,
     worn::{WornBy, WornJoints},
@@ -46,19 +48,24 @@ use std::mem;
 #[derive(SystemParam)]
 pub struct CharacterPoses<'w, 's> {
     poses: Poses<'w, 's>,
+    said: Res<'w, SaidNames>,
     scratch: Local<'s, Parallel<Scratch>>,
 }
 
 impl CharacterPoses<'_, '_> {
     /// Returns the world transform of a socket or joint; `None` until the asset has loaded, or if it has no such socket or
-    /// joint.
+    /// joint, which is logged once.
     pub fn joint_transform(
         &self,
         character: Entity,
         socket_or_joint: &str,
     ) -> Option<GlobalTransform> {
         self.with(character, |asset, world, joints| {
-            socket_transform(socket_or_joint, asset, world, joints)
+            let found = socket_transform(socket_or_joint, asset, world, joints);
+            if found.is_none() {
+                self.warn_missing(character, asset, socket_or_joint);
+            }
+            found
         })
     }
 
@@ -101,7 +108,11 @@ impl CharacterPoses<'_, '_> {
                 |asset, world, joints| {
                     // Back along the path by which the clips have carried it since.
                     let back = Transform::from(moment.carried.inverse()).compute_affine();
-                    socket_transform(socket_or_joint, asset, &(*world * back), joints)
+                    let found = socket_transform(socket_or_joint, asset, &(*world * back), joints);
+                    if found.is_none() {
+                        self.warn_missing(callback.entity, asset, socket_or_joint);
+                    }
+                    found
                 },
             )
         })
@@ -136,6 +147,16 @@ impl CharacterPoses<'_, '_> {
                     Some(out)
                 })
         })
+    }
+
+    /// Warns once of a socket or joint that a character doesn't have.
+    fn warn_missing(&self, character: Entity, asset: &Character, name: &str) {
+        if asset.socket(name).is_none() && self.said.is_new(asset, "joint", name) {
+            let handle = self.poses.characters.get(character).map(|pose| pose.handle);
+            let who = handle.map_or_else(|_| character.to_string(), |handle| asset_of(handle));
+            let hint = socket_hint(asset, name);
+            warn!("cannot find `{name}` of {who}: no such socket or joint{hint}");
+        }
     }
 
     fn with<R>(

@@ -1,8 +1,15 @@
 //! Characters that are carried by their clips.
 
-use super::{CharacterSystems, components::SkinnedCharacter};
-use crate::{controller::AnimationController, model::RootDelta};
-use bevy::{ecs::schedule::InternedScheduleLabel, prelude::*};
+use super::{
+    CharacterSystems,
+    components::{CharacterParts, SkinnedCharacter},
+    names::SaidNames,
+};
+use crate::{asset::Character, controller::AnimationController, model::RootDelta};
+use bevy::{
+    ecs::{name::NameOrEntity, schedule::InternedScheduleLabel},
+    prelude::*,
+};
 use glam::DVec3;
 
 /// Moves characters that have [`RootMotion`].
@@ -31,9 +38,11 @@ impl Plugin for RootMotionPlugin {
     fn build(&self, app: &mut App) {
         app.register_type::<RootMotion>().add_systems(
             self.schedule,
-            apply
-                .run_if(any_with_component::<RootMotion>)
-                .in_set(CharacterSystems::RootMotion),
+            (
+                apply.in_set(CharacterSystems::RootMotion),
+                warn_of_none.after(CharacterSystems::Spawn),
+            )
+                .distributive_run_if(any_with_component::<RootMotion>),
         );
     }
 }
@@ -43,7 +52,8 @@ impl Plugin for RootMotionPlugin {
 /// character instead.
 ///
 /// An optional component of a character. Without it, clips play in place, and nothing is computed. To know how fast a
-/// clip is, see [`Character::ground_speed`](crate::asset::Character::ground_speed).
+/// clip is, see [`Character::ground_speed`](crate::asset::Character::ground_speed). If no clip of an asset has root motion, that
+/// is logged once.
 ///
 /// ```no_run
 /// # use bevy::prelude::*;
@@ -148,6 +158,34 @@ pub(super) fn apply(
     for (mut transform, mut motion) in &mut characters {
         if motion.applies && !motion.delta.is_identity() {
             motion.bypass_change_detection().apply(&mut transform);
+        }
+    }
+}
+
+/// Warns once for each state of an asset that has clips, but none that carries a character.
+fn warn_of_none(
+    assets: Res<Assets<Character>>,
+    said: Res<SaidNames>,
+    characters: Query<
+        (NameOrEntity, &SkinnedCharacter),
+        (
+            With<RootMotion>,
+            Or<(Added<RootMotion>, Changed<CharacterParts>)>,
+        ),
+    >,
+) {
+    for (who, handle) in &characters {
+        let Some(character) = assets.get(handle.id()) else {
+            continue;
+        };
+        let stays = character
+            .clips
+            .iter()
+            .all(|clip| clip.root_path().is_none());
+        if stays && !character.clips.is_empty() && said.is_new(character, "root motion", "") {
+            warn!(
+                "{who} has `RootMotion`, but no clip of it has root motion: add `root_motion` to its manifest, or remove the component"
+            );
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{
     AnimationCallback,
-    names::{available, name_of},
+    names::{hint, name_of},
 };
 use bevy::{
     ecs::{name::NameOrEntity, observer::CachedObservers},
@@ -103,10 +103,10 @@ fn trigger_typed(
         if !said.contains(&**name) {
             said.insert(name.to_string());
             let (name, who) = (name.clone(), name_of(&names, callback.entity));
-            let known = available(of_name.keys());
+            let hint = hint(&name, of_name.keys().map(|name| &**name));
             commands.queue(move |world: &mut World| {
                 if !is_received_untyped(world) {
-                    warn!("nobody receives the callback `{name}` of {who}: it was not added to the app {known}");
+                    warn!("nobody receives the callback `{name}` of {who}: it was not added to the app{hint}");
                 }
             });
         }
@@ -114,7 +114,6 @@ fn trigger_typed(
     };
     for of in found {
         if let Err(error) = (of.trigger)(&callback, &mut commands) {
-            let data = ron::to_string(&**data).unwrap_or_default();
             let message = format!(
                 "callback `{name}` of clip `{clip}`: {data} is not a `{}`: {error}",
                 of.name

@@ -1,10 +1,13 @@
 //! States as types of the game's own, checked against those that characters have.
 
-use super::{SkinnedCharacter, StateEntered, names::available};
+use super::{
+    SkinnedCharacter, StateEntered,
+    names::{asset_of, hint},
+};
 use crate::{
     asset::Character,
     controller::CharacterStates,
-    model::MachineLayer,
+    model::{MachineLayer, StateLayers},
     spelling::{did_you_mean, meant},
 };
 use bevy::{ecs::query::QueryFilter, platform::collections::HashMap, prelude::*};
@@ -39,8 +42,7 @@ pub(super) fn check<S: CharacterStates, F: QueryFilter + 'static>(
         let Some(states) = &character.states else {
             return;
         };
-        let layer = states.index_of(S::LAYER).map(|at| &states.layers()[at]);
-        compare::<S>(layer, handle);
+        compare::<S>(states, handle);
     };
     if any {
         all.iter().for_each(&mut check);
@@ -50,25 +52,26 @@ pub(super) fn check<S: CharacterStates, F: QueryFilter + 'static>(
 }
 
 /// Logs where an enum and a layer's states differ.
-fn compare<S: CharacterStates>(layer: Option<&MachineLayer>, handle: &Handle<Character>) {
+fn compare<S: CharacterStates>(states: &StateLayers, handle: &Handle<Character>) {
     let name = type_name::<S>();
-    let who = match handle.path() {
-        Some(path) => format!("`{path}`"),
-        None => "a character".to_owned(),
-    };
+    let who = asset_of(handle);
+    let layer = states.index_of(S::LAYER).map(|at| &states.layers()[at]);
     let Some(MachineLayer { machine, .. }) = layer else {
         let layer = S::LAYER;
         return match layer {
             "" => error!("`{name}`: {who} only has states on layers"),
-            _ => error!("`{name}`: {who} has no layer `{layer}` of states"),
+            _ => {
+                let hint = states.nearest_layer(layer).map(meant);
+                let hint = hint.map_or_else(String::new, |hint| format!("; {hint}"));
+                error!("`{name}`: {who} has no layer `{layer}` of states{hint}");
+            }
         };
     };
     let names = || machine.states().iter().map(|state| &*state.name);
     for state in S::ALL.iter().map(AsRef::as_ref) {
         if machine.index_of(state).is_none() {
-            let hint = machine.nearest(state).map(meant);
-            let hint = hint.unwrap_or_else(|| available(names()));
-            error!("`{name}`: {who} has no state `{state}`; {hint}");
+            let hint = hint(state, machine.names());
+            error!("`{name}`: {who} has no state `{state}`{hint}");
         }
     }
     for state in names().filter(|state| S::named(state).is_none()) {

@@ -8,14 +8,15 @@ use super::{
     pose_state::PoseStamp,
     systems::{EarlyStep, SolveStep, SpawnStep},
 };
-use crate::{asset::Character, model::JointIndex, rig::RigState};
+use crate::{asset::Character, import::match_joints, model::JointIndex, rig::RigState};
 use bevy::{
     camera::primitives::Aabb,
     ecs::{name::NameOrEntity, query::QueryFilter, template::FromTemplate},
-    platform::collections::HashSet,
+    platform::collections::HashMap,
     prelude::*,
 };
 use glam::Affine3A;
+use std::sync::Arc;
 
 pub(super) fn plugin(app: &mut App) {
     app.register_type::<WornBy>()
@@ -41,10 +42,10 @@ pub(super) fn plugin(app: &mut App) {
 
 /// Makes a body wear this character.
 ///
-/// Each joint takes the pose of the body's joint of the same name, in the same frame. A joint that the body
-/// lacks keeps its rest transform relative to its parent. While it is worn, the character's own controller and
-/// [`PoseOverrides`](super::PoseOverrides) have no effect: it is in its rest pose until the body has loaded, and keeps
-/// its last pose if the body stops being a character.
+/// Each joint takes the pose of the body's joint of the same name, in the same frame. Joints are matched as those of clips are:
+/// prefixes that exporters add, such as `mixamorig:`, make no difference. A joint that the body lacks keeps its rest transform
+/// relative to its parent. While it is worn, the character's own controller and [`PoseOverrides`](super::PoseOverrides) have no
+/// effect: it is in its rest pose until the body has loaded, and keeps its last pose if the body stops being a character.
 ///
 /// The character becomes a child of the body and shares its transform, so it is moved, hidden and despawned
 /// with it. To take it off, despawn it, or remove [`WornBy`] and `ChildOf`. A character worn by something that
@@ -88,8 +89,11 @@ pub struct Wears(Vec<Entity>);
 pub(super) struct WornJoints {
     /// The body, the shape of the worn character, and that of the body; no asset has shape 0.
     of: (Option<Entity>, u64, u64),
-    joints: Vec<Option<JointIndex>>,
+    joints: MatchedJoints,
 }
+
+/// The body's joint that moves each joint. Shared by all pairs of the same assets.
+type MatchedJoints = Arc<[Option<JointIndex>]>;
 
 impl WornJoints {
     /// Returns the pose of a worn character, given that of its body. `None` if their joints have
@@ -167,7 +171,7 @@ type Body<'w> = (&'w SkinnedCharacter, Ref<'w, ModelPose>, &'w CharacterParts);
 /// with a rig are posed later than others.
 pub(super) fn follow_bodies<Those: QueryFilter>(
     assets: Res<Assets<Character>>,
-    mut warned: Local<HashSet<(u64, u64)>>,
+    mut known: Local<HashMap<(u64, u64), MatchedJoints>>,
     bodies: Query<Body, (Without<WornBy>, Those)>,
     links: Query<&WornBy>,
     mut worn: Query<(
@@ -206,15 +210,20 @@ pub(super) fn follow_bodies<Those: QueryFilter>(
         let of = (Some(outermost), character.shape.version, body.shape.version);
         let is_new = joints.of != of;
         if is_new {
-            let matched = |name: &std::sync::Arc<str>| body.skeleton.joint(name);
+            // Once per pair of assets, however many characters wear them.
+            let matched = known.entry((of.1, of.2)).or_insert_with(|| {
+                let (matched, _) = match_joints(&body.skeleton, &character.skeleton);
+                let matched = matched
+                    .iter()
+                    .map(|joint| joint.map(|joint| joint as JointIndex));
+                let matched: MatchedJoints = matched.collect();
+                warn_missing(character, body, &matched);
+                matched
+            });
             *joints = WornJoints {
                 of,
-                joints: character.skeleton.names().iter().map(matched).collect(),
+                joints: matched.clone(),
             };
-            // Once per pair of assets, however many characters wear them.
-            if warned.insert((of.1, of.2)) {
-                warn_missing(character, body, &joints.joints);
-            }
         }
         // A jump is detected by size, and it moves as its body does.
         let parts = parts.bypass_change_detection();

@@ -195,7 +195,10 @@ impl AnimationController {
     ) {
         if is_changed {
             // Before the parts are lent: machines that were loaded anew may bring other parts.
-            self.tracks.look_up_all(&mut Step { clips, out });
+            let is_new = self.tracks.look_up_all(&mut Step { clips, out });
+            if let Some(states) = self.states.as_mut().filter(|_| is_new) {
+                states.note_exit_keys(&self.tracks, clips);
+            }
             self.follow_states(clips.states());
         }
         let still = end == self.tracks.clock.now;

@@ -92,6 +92,20 @@ impl AnimationController {
         callbacks.find(|added| added.id == callback)
     }
 
+    /// Returns the names of the clips and blend spaces that have callbacks of this controller.
+    #[cfg(feature = "bevy")]
+    pub(crate) fn clips_of_callbacks(&self) -> impl Iterator<Item = &str> {
+        self.tracks.callbacks.iter().map(|added| &*added.clip)
+    }
+
+    /// Returns the names of the ranges that were added to this controller.
+    #[cfg(feature = "bevy")]
+    pub(crate) fn added_ranges(&self) -> impl Iterator<Item = &str> + Clone {
+        let ranges = self.tracks.callbacks.iter();
+        let ranges = ranges.filter(|added| added.until.is_some());
+        ranges.map(|added| &*added.name)
+    }
+
     fn forget_added_keys(&mut self) {
         self.change();
         for track in self.tracks.iter_mut() {

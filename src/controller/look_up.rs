@@ -22,13 +22,13 @@ pub(super) fn is_space(name: &AnimationName, clips: &dyn Clips) -> bool {
 }
 
 impl Tracks {
-    /// Looks all clips up.
-    pub(super) fn look_up_all(&mut self, step: &mut Step) {
-        (0..self.list.len()).for_each(|at| self.prepare(at, step));
+    /// Looks all clips up. Returns `true` if one is new, or not the one it was.
+    pub(super) fn look_up_all(&mut self, step: &mut Step) -> bool {
+        (0..self.list.len()).fold(false, |any, at| self.prepare(at, step) || any)
     }
 
-    /// Looks a track's clip up, and reports an unknown name once.
-    pub(super) fn prepare(&mut self, at: usize, step: &mut Step) {
+    /// Looks a track's clip up, and reports an unknown name once. Returns `true` if it's new, or not the one it was.
+    pub(super) fn prepare(&mut self, at: usize, step: &mut Step) -> bool {
         let Self {
             list,
             clock,
@@ -38,8 +38,8 @@ impl Tracks {
             ..
         } = self;
         let track = &mut list[at];
-        let found = track.is_found(step.clips, clock.now)
-            || track.look_up(step.clips, clock.now, callbacks);
+        let is_known = track.is_found(step.clips, clock.now);
+        let found = is_known || track.look_up(step.clips, clock.now, callbacks);
         if !track.run.planned {
             **reach = Reach::Unknown;
         }
@@ -51,6 +51,7 @@ impl Tracks {
         } else {
             self.report_unknown(at, step);
         }
+        found && !is_known
     }
 
     /// Reports, once per name, that an enabled track's clip doesn't exist.

@@ -4,6 +4,8 @@ use super::{AnimationController, AnimationName, KeyRef, TrackId, playhead::Known
 use crate::model::{CallbackData, Span};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
+#[cfg(feature = "bevy")]
+use std::sync::OnceLock;
 
 /// A range that has begun.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -23,6 +25,34 @@ pub(crate) struct OpenRange {
     pub(crate) until: f64,
     /// `true` if it began without a report: below the threshold of weights, or beyond a limit.
     pub(crate) silent: bool,
+}
+
+/// The names of ranges that the game has asked for while no track was in them, each once. Noted through a shared reference:
+/// asking changes nothing. Whoever knows all clips can say which of them don't exist.
+#[cfg(feature = "bevy")]
+#[derive(Clone, Debug, Default)]
+pub(super) struct AskedRanges(OnceLock<Box<(AnimationName, Self)>>);
+
+#[cfg(feature = "bevy")]
+impl AskedRanges {
+    /// The most names that are noted.
+    const MOST: usize = 16;
+
+    fn note(&self, name: &str) {
+        let mut at = self;
+        for _ in 0..Self::MOST {
+            let new = || Box::new((AnimationName::new(name), Self::default()));
+            let (known, next) = &**at.0.get_or_init(new);
+            if *known == *name {
+                return;
+            }
+            at = next;
+        }
+    }
+
+    fn names(&self) -> impl Iterator<Item = &AnimationName> {
+        std::iter::successors(self.0.get(), |at| at.1.0.get()).map(|at| &at.0)
+    }
 }
 
 /// A clip of a blend space that has a range, and where it was when it was last seen.
@@ -180,7 +210,23 @@ impl AnimationController {
     /// assert!(controller.range("hit_window").is_some_and(|range| (range.progress - 0.2).abs() < 1e-6));
     /// # Ok::<(), bevy_marionette::controller::AdvanceError>(())
     /// ```
+    ///
+    /// In Bevy, a name that no clip of the character has is logged once.
     pub fn range(&self, name: &str) -> Option<ActiveRange<'_>> {
-        self.ranges().find(|range| range.name == name)
+        let found = self.ranges().find(|range| range.name == name);
+        #[cfg(feature = "bevy")]
+        if found.is_none() {
+            self.agenda.asked.note(name);
+        }
+        found
+    }
+
+    /// Calls `look` with the names of ranges that the game has asked for in vain since the last call.
+    #[cfg(feature = "bevy")]
+    pub(crate) fn look_at_asked_ranges(&mut self, mut look: impl FnMut(&str, &Self)) {
+        for name in self.agenda.asked.names().skip(self.agenda.asked_seen) {
+            look(name, self);
+        }
+        self.agenda.asked_seen = self.agenda.asked.names().count();
     }
 }

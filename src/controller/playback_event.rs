@@ -1,7 +1,7 @@
 //! The events that an advance reports.
 
 use super::{AnimationName, BlendMode, Clips, KeyRef, TrackId};
-use crate::model::CallbackData;
+use crate::{model::CallbackData, spelling::did_you_mean};
 use serde::{Deserialize, Serialize};
 
 /// Something that happened during an advance. Events come in order of time, across all tracks.
@@ -189,7 +189,15 @@ impl PlaybackEvent {
                 ..
             } => format!("{layer}: state {state}"),
             Self::StateEntered { state, .. } => format!("state {state}"),
-            Self::UnknownClip { name, .. } => format!("no clip `{name}`"),
+            Self::UnknownClip { name, .. } => {
+                let timings = (0..).map_while(|index| clips.timing(index));
+                let spaces = clips.blend_spaces().iter().map(|space| &**space.name());
+                let known = timings.map(|timing| &*timing.name).chain(spaces);
+                match did_you_mean(name, known) {
+                    Some(hint) => format!("no clip `{name}`; {hint}"),
+                    None => format!("no clip `{name}`"),
+                }
+            }
             Self::BlendMismatch {
                 clip: of,
                 blend: BlendMode::Additive,

@@ -1,5 +1,7 @@
 //! An advance in progress, and what it may report.
 
+#[cfg(feature = "bevy")]
+use super::open_range::AskedRanges;
 use super::{
     KeyRef, PlaybackEvent, TrackId,
     clock::Nanos,
@@ -50,6 +52,12 @@ pub(super) struct Agenda {
     pub(super) passed: Vec<Passed>,
     /// For each interval of a track's ranges, whether it has begun.
     pub(super) begun: Vec<bool>,
+    /// Ranges that the game has asked for in vain.
+    #[cfg(feature = "bevy")]
+    pub(super) asked: AskedRanges,
+    /// The number of these that were looked at.
+    #[cfg(feature = "bevy")]
+    pub(super) asked_seen: usize,
     /// See [`AnimationController::work_done`](super::AnimationController::work_done).
     pub(super) work: u64,
     /// The work at which an advance ends early; `None` for never.

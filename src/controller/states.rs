@@ -32,9 +32,9 @@ impl AnimationController {
     /// it may. If no way leads there directly, the character goes by way of other states.
     ///
     /// A wish that waits is forgotten if the state ends by itself before its exit has opened, unless what follows is on the
-    /// way. Another call before that takes the place of this one. Going to the present state starts it over if it can be entered
-    /// [from](crate::model::State::from) itself, as those from any state can; otherwise, the character
-    /// [stays](Go::Stays).
+    /// way, and if it turns out that nothing that the state plays has the callback key of its exit. Another call before that
+    /// takes the place of this one. Going to the present state starts it over if it can be entered
+    /// [from](crate::model::State::from) itself, as those from any state can; otherwise, the character [stays](Go::Stays).
     ///
     /// What [`play`](Self::play) and the like start takes the place of the state's clip, until the next state is entered: the
     /// state ends where that ends. A state whose clip is missing, or was removed, ends at once.
@@ -46,7 +46,7 @@ impl AnimationController {
         let (at, to) = self.find_state(state.layer(), state.state())?;
         let (now, tracks) = (self.tracks.clock.now, &mut self.tracks);
         let Some(states) = &mut self.states else {
-            return Err(StatesError::NoLayer(state.layer().to_owned()));
+            return Err(StatesError::NoLayer(state.layer().to_owned(), None));
         };
         let machine = &states.layers.layers()[at].machine;
         let Some((answer, enter)) = states.runs[at].go(machine, to, now) else {
@@ -137,8 +137,12 @@ impl<'a> States<'a> {
 
 impl AnimationController {
     fn find_state(&self, layer: &str, state: &str) -> Result<(usize, usize), StatesError> {
-        let no_layer = || StatesError::NoLayer(layer.to_owned());
-        let states = self.states.as_ref().ok_or_else(no_layer)?;
+        let states = self.states.as_ref();
+        let no_layer = || {
+            let nearest = states.and_then(|states| states.layers.nearest_layer(layer));
+            StatesError::NoLayer(layer.to_owned(), nearest.map(str::to_owned))
+        };
+        let states = states.ok_or_else(no_layer)?;
         let at = states.layers.index_of(layer).ok_or_else(no_layer)?;
         let MachineLayer { machine, sync, .. } = &states.layers.layers()[at];
         if let Some(leader) = sync {

@@ -417,6 +417,12 @@ impl AnimationTrack {
             .is_some_and(|layer| **layer == *name)
     }
 
+    /// Returns `true` if `play`, `cross_fade`, the queue, or a state of the whole body has started it.
+    #[cfg(feature = "bevy")]
+    pub(crate) fn is_playback(&self) -> bool {
+        self.role == Role::Playback
+    }
+
     /// Returns `true` if the track belongs to the pose that switches change: one of `play`, blended with low priority.
     pub(super) fn is_base(&self) -> bool {
         let blended = matches!(self.blend, None | Some(BlendMode::Blend));

@@ -148,6 +148,7 @@ pub(crate) fn open_manifest_and_tell<'s>(
             (None, Some(retarget)) => donors
                 .clip(
                     file,
+                    manifest,
                     name,
                     entry,
                     retarget,
@@ -199,7 +200,7 @@ pub(crate) fn open_manifest_and_tell<'s>(
                 made.push(clip);
                 // After each clip, so that a manifest can't take much more than the limits before it is
                 // refused.
-                limits.check_totals(file, &totals)?;
+                check_totals(file, manifest, name, limits, &totals)?;
             }
             Err(error) => warnings.extend(left_out(file, manifest, name, error)),
         }
@@ -238,6 +239,21 @@ pub(crate) fn open_manifest_and_tell<'s>(
         compress(&mut imported.model, error);
     }
     Ok(imported)
+}
+
+/// Rejects more clips than the limits allow, at the entry of the one that was made last.
+fn check_totals(
+    file: &str,
+    manifest: &Manifest,
+    name: &str,
+    limits: &Limits,
+    totals: &ClipTotals,
+) -> Result<(), FormatError> {
+    limits.check_totals(file, totals).map_err(|mut error| {
+        let place = |report: Diagnostic| manifest.place(&["clips", name], report);
+        (error.diagnostics.iter_mut()).for_each(|d| *d = place(d.clone()));
+        error
+    })
 }
 
 /// Returns the errors of a clip, as warnings that it is left out.
@@ -312,7 +328,7 @@ fn add_mirrored(
         match mirrored {
             Ok(clip) => {
                 totals.add(&clip);
-                limits.check_totals(file, totals)?;
+                check_totals(file, manifest, name, limits, totals)?;
                 made.push(clip);
             }
             Err(error) => warnings.extend(left_out(file, manifest, name, error)),

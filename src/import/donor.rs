@@ -7,11 +7,7 @@
 
 mod whole;
 
-use super::{
-    Imported,
-    matching::{NamedJoints, find_sources},
-    names::listed,
-};
+use super::{Imported, matching::match_joints, names::listed};
 use crate::{
     format::{Diagnostic, FormatError, Parsed},
     model::{
@@ -88,7 +84,7 @@ pub(super) fn fit(
     as_is: bool,
 ) -> Result<Parsed<ClipFile>, FormatError> {
     let theirs = &donor.model.skeleton;
-    let (source, renamed) = matched(theirs, skeleton);
+    let (source, renamed) = match_joints(theirs, skeleton);
     let mut warnings = Vec::new();
     let mut warn = |message: String, hint: &str| {
         warnings.push(Diagnostic::warning(file, message).with_hint(hint))
@@ -207,41 +203,6 @@ pub(super) fn strangers(file: &str, theirs: &Skeleton, ours: &Skeleton) -> Forma
     );
     let hint = "clips of another humanoid, whose joints have other names, need `retarget: true` in the manifest";
     FormatError::one(Diagnostic::error(file, message).with_hint(hint))
-}
-
-/// Per joint of `ours`, its source among `theirs`; and two names that only match without their prefixes.
-fn matched<'a>(
-    theirs: &'a Skeleton,
-    ours: &'a Skeleton,
-) -> (Vec<Option<usize>>, Option<(&'a str, &'a str)>) {
-    let mut source = vec![None; ours.len()];
-    find_sources(
-        &NamedJoints::of(theirs, |name| name),
-        &NamedJoints::of(ours, |name| name),
-        &mut source,
-    );
-    let mut renamed = None;
-    // Exact matches come first: prefixes are only ignored for the joints that are left.
-    if source.contains(&None) {
-        let known = source.clone();
-        let [theirs_bare, ours_bare] =
-            [theirs, ours].map(|skeleton| NamedJoints::of(skeleton, without_prefix));
-        find_sources(&theirs_bare, &ours_bare, &mut source);
-        let first = (0..ours.len()).find(|joint| known[*joint] != source[*joint]);
-        renamed =
-            first.and_then(|joint| Some((&*ours.names()[joint], &*theirs.names()[source[joint]?])));
-    }
-    (source, renamed)
-}
-
-/// Removes what exporters put before a joint's name: `mixamorig:`, `Armature|`, and the former
-/// after other programs have removed the colon.
-pub(super) fn without_prefix(name: &str) -> &str {
-    let name = name.rsplit([':', '|']).next().unwrap_or(name);
-    let bare = name
-        .strip_prefix("mixamorig")
-        .map(|rest| rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == '_'));
-    bare.filter(|bare| !bare.is_empty()).unwrap_or(name)
 }
 
 /// The properties of which a joint has keys in a clip of a file.
@@ -561,7 +522,3 @@ fn wide(transform: &JointTransform) -> DAffine3 {
         translation.as_dvec3(),
     )
 }
-
-#[cfg(test)]
-#[path = "tests/donor.rs"]
-mod tests;

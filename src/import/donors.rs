@@ -1,14 +1,15 @@
 //! Clips for other skeletons, as manifests name them, retargeted.
 
 use super::{
-    ClipEntry, FileKind, ImportSettings, Imported, Retarget, RetargetEntry,
+    ClipEntry, FileKind, ImportSettings, Imported, Manifest, Retarget, RetargetEntry,
+    RetargetError,
     find_clip::{pick_clip, unread},
     open::{Read, clips_of_any, open_any},
     retarget::{retarget_frames, with_rest},
 };
 use crate::{
     format::{Diagnostic, FormatError},
-    model::{RawClip, Roles, SkeletalClip, Skeleton},
+    model::{RawClip, RoleError, Roles, SkeletalClip, Skeleton},
 };
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -30,6 +31,7 @@ impl Donors {
     pub(super) fn clip(
         &mut self,
         file: &str,
+        manifest: &Manifest,
         name: &str,
         entry: &ClipEntry,
         retarget: &RetargetEntry,
@@ -37,11 +39,23 @@ impl Donors {
         settings: &ImportSettings,
         read: Read,
     ) -> Result<RawClip, FormatError> {
-        let fail = |message: String, hint: &str| {
-            FormatError::one(Diagnostic::error(file, message).with_hint(hint))
+        let place = |field: &[&str], report: Diagnostic| {
+            manifest.place(&[&["clips", name], field].concat(), report)
+        };
+        let fail = |field: &[&str], message: String, hint: &str| {
+            FormatError::one(place(
+                field,
+                Diagnostic::error(file, message).with_hint(hint),
+            ))
+        };
+        let unread = |field: &[&str], path: &str, reason: &str| {
+            let mut error = unread(file, &format!("`{path}`"), reason);
+            (error.diagnostics.iter_mut()).for_each(|d| *d = place(field, d.clone()));
+            error
         };
         let Some(path) = &entry.file else {
             return Err(fail(
+                &["retarget"],
                 "`retarget` is for clips of another file".to_owned(),
                 "name it in `file`",
             ));
@@ -52,6 +66,7 @@ impl Donors {
             None if is_bare => {
                 let hint = "name the .md5mesh it was made for: `retarget: (skeleton: \"soldier.md5mesh\")`";
                 return Err(fail(
+                    &["retarget"],
                     format!("`{path}` has no rest pose to retarget from"),
                     hint,
                 ));
@@ -59,8 +74,11 @@ impl Donors {
             None => path,
         };
         if !self.models.contains_key(whose) {
-            let source =
-                read(whose).map_err(|reason| unread(file, &format!("`{whose}`"), &reason))?;
+            let field: &[&str] = match &retarget.skeleton {
+                Some(_) => &["retarget", "skeleton"],
+                None => &["file"],
+            };
+            let source = read(whose).map_err(|reason| unread(field, whose, &reason))?;
             let opened = open_any(whose, &source, settings, read)?;
             imported.warnings.extend(opened.warnings);
             self.models
@@ -69,8 +87,7 @@ impl Donors {
         let (skeleton, own) = &self.models[whose];
         let key = [path.clone(), whose.clone()];
         if path != whose && !self.clips.contains_key(&key) {
-            let source =
-                read(path).map_err(|reason| unread(file, &format!("`{path}`"), &reason))?;
+            let source = read(path).map_err(|reason| unread(&["file"], path, &reason))?;
             let clips = clips_of_any(path, name, &source, skeleton, settings, read)?;
             imported.warnings.extend(clips.warnings);
             self.clips
@@ -84,22 +101,35 @@ impl Donors {
             let table = table
                 .iter()
                 .map(|(role, joint)| (role.as_str(), joint.as_str()));
-            Roles::with_table(skeleton, table)
-                .map_err(|error| fail(format!("`{field}` of `retarget`: {error}"), ""))
+            Roles::with_table(skeleton, table).map_err(|error| {
+                let message = format!("`{field}` of `retarget`: {error}");
+                match &error {
+                    RoleError::UnknownRole { role, .. } => {
+                        fail(&["retarget", field, role], message, "")
+                    }
+                    RoleError::UnknownJoint { role, joint, .. } => {
+                        fail(&["retarget", field, role, joint], message, "")
+                    }
+                }
+            })
         };
         let source_roles = roles(skeleton, &retarget.source_roles, "source_roles")?;
         let target_roles = roles(&model.skeleton, &retarget.roles, "roles")?;
-        let error = |error: super::RetargetError| fail(error.to_string(), "");
+        let error = |error: RetargetError| match &error {
+            RetargetError::NoHips { field, .. } => {
+                fail(&["retarget", field, "hips"], error.to_string(), "")
+            }
+            _ => fail(&[], error.to_string(), ""),
+        };
         let rested = with_rest(skeleton, &source_roles, own, &model.skeleton, &target_roles);
         let skeleton = rested.as_ref().unwrap_or(skeleton);
         let map = Retarget::new(skeleton, &source_roles, &model.skeleton, &target_roles)
             .map_err(error)?;
         let raw = retarget_frames(&map, clip, &settings.limits).map_err(error)?;
-        let warnings = map.warnings(path);
+        let warnings = map.warnings(file, path).into_iter();
         // Once for all clips of a file.
-        let new = warnings
-            .into_iter()
-            .filter(|warning| self.told.insert(warning.to_string()));
+        let new = warnings.filter(|warning| self.told.insert(warning.to_string()));
+        let new = new.map(|warning| place(&["retarget"], warning));
         let new: Vec<Diagnostic> = new.collect();
         imported
             .report

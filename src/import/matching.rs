@@ -1,11 +1,48 @@
-//! Finds the joint of a file with clips that corresponds to each joint of the model.
+//! Finds the joint of a file with clips that corresponds to each joint of the model, or that of a body to each joint of what it
+//! wears.
 //!
-//! Joints are matched by name. Those whose names are not unique are matched by their place in the
-//! hierarchy: below the same matched joint, the same number of steps down, and among siblings in
-//! the order of the files.
+//! Joints are matched by name; where that leaves some, without the prefixes that exporters add. Those whose names are not
+//! unique are matched by their place in the hierarchy: below the same matched joint, the same number of steps down, and among
+//! siblings in the order of the files.
 
 use crate::{hierarchy::Hierarchy, model::Skeleton};
 use std::collections::HashMap;
+
+/// Finds the joint of `theirs` that corresponds to each joint of `ours`. Also returns two names, ours and theirs, that only match
+/// without the prefixes of exporters.
+pub(crate) fn match_joints<'a>(
+    theirs: &'a Skeleton,
+    ours: &'a Skeleton,
+) -> (Vec<Option<usize>>, Option<(&'a str, &'a str)>) {
+    let mut source = vec![None; ours.len()];
+    find_sources(
+        &NamedJoints::of(theirs, |name| name),
+        &NamedJoints::of(ours, |name| name),
+        &mut source,
+    );
+    let mut renamed = None;
+    // Exact matches come first: prefixes are only ignored for the joints that are left.
+    if source.contains(&None) {
+        let known = source.clone();
+        let [theirs_bare, ours_bare] =
+            [theirs, ours].map(|skeleton| NamedJoints::of(skeleton, without_prefix));
+        find_sources(&theirs_bare, &ours_bare, &mut source);
+        let first = (0..ours.len()).find(|joint| known[*joint] != source[*joint]);
+        renamed =
+            first.and_then(|joint| Some((&*ours.names()[joint], &*theirs.names()[source[joint]?])));
+    }
+    (source, renamed)
+}
+
+/// Removes what exporters put before a joint's name: `mixamorig:`, `Armature|`, and the former
+/// after other programs have removed the colon.
+pub(super) fn without_prefix(name: &str) -> &str {
+    let name = name.rsplit([':', '|']).next().unwrap_or(name);
+    let bare = name
+        .strip_prefix("mixamorig")
+        .map(|rest| rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == '_'));
+    bare.filter(|bare| !bare.is_empty()).unwrap_or(name)
+}
 
 /// Joints by name.
 pub(super) struct NamedJoints<'a> {

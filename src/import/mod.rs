@@ -70,9 +70,9 @@ pub use manifest::{
 pub use open::{FileKind, open_model};
 pub(crate) use retarget::RetargetReport;
 #[cfg(feature = "bevy")]
-pub(crate) use textures::is_relative_path;
-#[cfg(feature = "bevy")]
 pub(crate) use {manifest::resolve_springs, root_motion::root_joint};
+#[cfg(feature = "bevy")]
+pub(crate) use {matching::match_joints, textures::is_relative_path};
 
 use crate::format::{Diagnostic, m3d::Dialect};
 use crate::model::{Material, Model, Reach, SkinPart};

@@ -2,8 +2,9 @@
 
 use super::{
     ImportSettings, Imported, OnImages, clip_from_md5,
-    donor::{ClipFile, fit, strangers, without_prefix},
+    donor::{ClipFile, fit, strangers},
     from_m3d, from_md5,
+    matching::without_prefix,
     wanted::Wanted,
 };
 use crate::{

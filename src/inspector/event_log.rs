@@ -149,7 +149,7 @@ pub(super) fn collect(
         // Most callbacks have no data, which would be shown as `()`.
         let data = || match &*event.data {
             ron::Value::Unit => String::new(),
-            data => ron::to_string(data).unwrap_or_default(),
+            _ => event.data.to_string(),
         };
         let kind = || Kind::Callback {
             name: event.name.clone(),

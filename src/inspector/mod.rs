@@ -80,6 +80,7 @@ mod inspected;
 mod joint_names;
 mod joints;
 mod keyboard;
+mod lent_pose;
 mod memory;
 mod mirror;
 mod override_edit;
@@ -319,10 +320,12 @@ impl Plugin for MarionetteInspectorPlugin {
             .init_resource::<panel::PanelState>()
             .init_resource::<ClickedVertex>()
             .init_resource::<area::PanelArea>()
+            .add_observer(lent_pose::leave_to_game)
             .add_systems(
                 PreUpdate,
                 (
                     toggle,
+                    lent_pose::take_back.run_if(any_with_component::<lent_pose::LentPose>),
                     event_log::listen.run_if(is_open.and_then(not(event_log::is_listening))),
                 )
                     .chain()

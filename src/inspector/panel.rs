@@ -14,7 +14,7 @@ use super::{
     folds::Folds,
     inspected::Inspected,
     joints::JointsTab,
-    keyboard,
+    keyboard, lent_pose,
     parts::PartsTab,
     rewind::RewindTab,
     rig::{RigParams, RigTab, ShownRig},
@@ -27,7 +27,7 @@ use super::{
 };
 use crate::{
     asset::Character,
-    character::{ModelPose, PoseCounts},
+    character::PoseCounts,
     recorder::{Recorded, Recording},
 };
 use bevy::{camera::visibility::ViewVisibility, ecs::system::SystemParam, prelude::*};
@@ -139,12 +139,8 @@ pub(super) fn show(
                 ui.weak("Loading…");
                 return;
             };
-            // An ordinary character's pose is stored nowhere. With a `ModelPose`, the panel can read it.
             if item.pose.is_none() {
-                params
-                    .commands
-                    .entity(item.entity)
-                    .try_insert(ModelPose::default());
+                lent_pose::lend(item.entity, &mut params.commands);
             }
             state.drawing.weights.follow(inspector.joint, &mut item);
             tabs(ui, &mut inspector);

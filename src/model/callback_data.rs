@@ -16,6 +16,8 @@ use std::{fmt, ops::Deref, sync::Arc};
 /// numbers are kept, not their types: an integer gets the smallest type that holds it, unsigned if
 /// possible, and all other numbers are `f64`.
 ///
+/// It is displayed, and formatted for debugging, as RON.
+///
 /// ```
 /// # use bevy_marionette::model::CallbackData;
 /// #[derive(serde::Serialize, serde::Deserialize, PartialEq, Debug)]
@@ -25,9 +27,10 @@ use std::{fmt, ops::Deref, sync::Arc};
 /// let data = CallbackData::new(&step)?;
 /// assert_eq!(data.to::<Step>()?, step);
 /// assert_eq!(CallbackData::from("left").to::<String>()?, "left");
+/// assert_eq!(CallbackData::new(&("left", Some(2)))?.to_string(), r#"["left",Some(2)]"#);
 /// # Ok::<(), ron::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 #[cfg_attr(
     feature = "bevy",
@@ -119,6 +122,22 @@ fn find_variant(text: &str) -> Option<&str> {
         rest = &rest[length..];
     }
     None
+}
+
+impl fmt::Display for CallbackData {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match ron::to_string(&*self.0) {
+            Ok(text) => f.pad(&text),
+            // It is nested deeper than RON can be read again.
+            Err(_) => f.pad("…"),
+        }
+    }
+}
+
+impl fmt::Debug for CallbackData {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 impl Default for CallbackData {

@@ -76,7 +76,7 @@ pub(crate) mod internals {
         clip::MorphFrames,
         material::{Maps, MipFilter, Sampler, TextureFilter, TextureWrap, UvTransform},
         morph::{MorphDelta, MorphTarget},
-        roles::{Finger, Role, Roles},
+        roles::{Finger, Role, RoleError, Roles},
         root_motion::RootPath,
         side_names::Side,
         skin::CombinedJoints,

@@ -15,3 +15,19 @@ fn misspelled_words_are_recognized_and_other_words_are_not() {
         Some("did you mean `clip`?")
     );
 }
+
+#[test]
+fn a_folder_that_only_one_of_two_names_has_counts_as_one_letter() {
+    let known = ["fight/hit", "walk", "Armature|jump", "moves/fight/fall"];
+    assert_eq!(nearest("hit", known), Some("fight/hit"));
+    assert_eq!(nearest("Jmup", known), Some("Armature|jump"));
+    assert_eq!(nearest("fight/fall", known), Some("moves/fight/fall"));
+    assert_eq!(nearest("Armature|walk", known), Some("walk"));
+    // The whole name comes first, and a folder alone is not a name.
+    assert_eq!(nearest("hit", ["fight/hit", "Hit"]), Some("Hit"));
+    assert_eq!(nearest("hit", ["hat", "fight/hit"]), Some("fight/hit"));
+    assert_eq!(nearest("hot", ["fight/hit"]), None);
+    assert_eq!(nearest("fight", known), None);
+    assert_eq!(nearest("", ["fight/"]), None);
+    assert_eq!(nearest("fight/", ["fight/hit", ""]), None);
+}

@@ -24,6 +24,7 @@ mod loading;
 mod locomotion;
 mod lod;
 mod materials;
+mod names;
 mod parts;
 mod picking;
 mod random_life;

@@ -597,6 +597,33 @@ fn what_is_worn_takes_the_bodys_joints_by_name_in_the_same_frame() {
 }
 
 #[test]
+fn what_is_worn_finds_the_bodys_joints_as_clips_do_under_the_prefixes_of_exporters() {
+    let prefixed = [
+        (["root", "elbow", "hand"], "mixamorig:"),
+        (["mixamorigroot", "mixamorigelbow", "mixamorighand"], ""),
+        (["Armature|root", "Armature|elbow", "Armature|hand"], "Rig:"),
+    ];
+    for (names, prefix) in prefixed {
+        let mut app = TestApp::new();
+        let mut body = chain(&clips());
+        body.skeleton = body.skeleton.with_names(names.map(Into::into));
+        let mut clothes = armor();
+        let names = clothes.skeleton.names().clone();
+        let names = names.iter().map(|name| format!("{prefix}{name}").into());
+        clothes.skeleton = clothes.skeleton.with_names(names);
+        let (body, clothes) = (app.add(body, &manifest()), app.add(clothes, &manifest()));
+        let body = app.spawn(&body, "walk");
+        let worn = app
+            .world()
+            .spawn((SkinnedCharacter(clothes), WornBy(body)))
+            .id();
+        app.update(0.3);
+        let (ours, bodys) = (pose(&mut app, worn), pose(&mut app, body));
+        assert_eq!((ours[1], ours[2]), (bodys[0], bodys[2]), "{prefix}");
+    }
+}
+
+#[test]
 fn joints_that_the_body_lacks_are_said_once_with_close_names() {
     let mut app = TestApp::new();
     let mut model = armor();

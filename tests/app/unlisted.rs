@@ -15,10 +15,14 @@ use bevy::{
 };
 use bevy_marionette::{
     asset::{Character, LoadProgress},
-    internals::{format::m3d, import::to_m3d},
+    internals::{
+        format::{m3d, md5},
+        import::{to_m3d, to_md5_mesh},
+    },
 };
 use futures_lite::future::yield_now;
 use std::{
+    fs,
     path::Path,
     sync::{Arc, Mutex},
     time::{Duration, Instant},
@@ -156,6 +160,72 @@ fn a_manifest_that_lists_its_textures_asks_for_no_others() {
             .all(|file| file == "skin.tga" || file == "skin_nmap.tga"),
         "{asked:?}"
     );
+}
+
+#[test]
+fn a_texture_named_outside_the_asset_folder_is_said_and_never_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let inside = tempfile::tempdir_in(folder.path()).unwrap();
+    fs::create_dir(inside.path().join("art")).unwrap();
+    let secret = folder.path().join("secret.tga");
+    let absolute = secret.to_string_lossy().into_owned();
+    write(folder.path(), "secret.tga", tga(2, 2));
+    let names = [
+        "../secret.tga",
+        "art/../../secret.tga",
+        "..\\secret.tga",
+        "art\\..\\..\\secret.tga",
+        "%2e%2e/secret.tga",
+        "..%2fsecret.tga",
+        "%2e%2e%5csecret.tga",
+        ".. /secret.tga",
+        "file:///secret.tga",
+        "C:\\secret.tga",
+        &*absolute,
+    ];
+    for (at, name) in names.into_iter().enumerate() {
+        let model = textured(name, "");
+        #[cfg_attr(
+            not(feature = "gltf"),
+            expect(unused_mut, reason = "there is one format less")
+        )]
+        let mut files = vec![
+            ("m3d", m3d::write(&to_m3d(&model)).into_bytes()),
+            (
+                "md5mesh",
+                md5::write_mesh(&to_md5_mesh(&model)).into_bytes(),
+            ),
+        ];
+        #[cfg(feature = "gltf")]
+        {
+            let (mut json, _) = split(&glb(&textured("skin", "")));
+            json["images"][0] = serde_json::json!({ "uri": name.replace(' ', "%20") });
+            json["buffers"][0]["uri"] = "chain.bin".into();
+            let (_, blob) = split(&glb(&textured("skin", "")));
+            write(inside.path(), "chain.bin", blob);
+            files.push(("gltf", json.to_string().into_bytes()));
+        }
+        for (format, bytes) in files {
+            let file = format!("secretive{at}.{format}");
+            write(inside.path(), &file, bytes);
+            // From a source that lists no folders, and from one that does.
+            let (maps, asked) = load(&inside, &file);
+            assert_eq!(maps, [false, false], "{file} {name}");
+            let leads_out = |asked: &&String| {
+                let asked = asked.replace('\\', "/").replace("%2e", ".");
+                asked.contains("../") || asked.starts_with('/') || asked.contains(':')
+            };
+            assert_eq!(asked.iter().find(leads_out), None, "{file} {name}");
+            let mut app = TestApp::with_files(inside.path());
+            load_images(&mut app);
+            let handle: Handle<Character> = app.server().load(file.clone());
+            app.wait_for(&handle);
+            let material = app.asset(&handle).unwrap().parts[0].material.clone();
+            let map = app.asset(&material).unwrap().base_color_texture.clone();
+            assert!(map.is_none(), "{file} {name}");
+            assert!(!said(&file).is_empty(), "{file} {name}");
+        }
+    }
 }
 
 #[test]

@@ -247,3 +247,18 @@ fn a_recording_played_with_the_games_own_clips_is_the_same_whatever_data_their_k
         assert_eq!(read.check().next().unwrap().difference, None);
     }
 }
+
+#[test]
+fn data_is_displayed_as_ron() {
+    let data = CallbackData::new(&("left", 0.5, [Some(3), None])).unwrap();
+    let text = data.to_string();
+    assert_eq!(ron::from_str::<CallbackData>(&text).unwrap(), data);
+    assert_eq!(text, r#"["left",0.5,[Some(3),None]]"#);
+    // For debugging, too, in what holds it.
+    assert_eq!(format!("{:?}", Some(&data)), format!("Some({text})"));
+    assert_eq!(format!("{:>6}", CallbackData::from(true)), "  true");
+    assert_eq!(CallbackData::default().to_string(), "()");
+    // Data deeper than RON reads: still no panic.
+    let deep = (0..500).fold(Value::Unit, |inner, _| Value::Seq(vec![inner]));
+    assert_eq!(CallbackData::from(deep).to_string(), "…");
+}

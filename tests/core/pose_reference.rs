@@ -396,6 +396,8 @@ fn scene(ranges: Ranges) -> impl Strategy<Value = Scene> {
 // ---- against the reference -----------------------------------------------------------------------
 
 proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
     #[test]
     fn poses_matrices_palettes_and_vertices_are_those_of_the_reference(
         scene in scene(TAME),

@@ -196,11 +196,19 @@ fn mistakes_are_errors_with_what_to_do() {
     let error = game.go("land").map(|go| assert_eq!(go, Go::Entered));
     assert_eq!(error, Ok(()), "by way of the fall, at once");
     let error = game.controller.go(("arms", "wave")).unwrap_err();
-    assert_eq!(error, StatesError::NoLayer("arms".into()));
+    assert_eq!(error, StatesError::NoLayer("arms".into(), None));
     assert_message("states: no such layer", error);
     let error = AnimationController::default().go("jump").unwrap_err();
-    assert_eq!(error, StatesError::NoLayer(String::new()));
+    assert_eq!(error, StatesError::NoLayer(String::new(), None));
     assert_message("states: none", error);
+    // A state inside another, by its own name.
+    let states = r#"{"ground": (plays: "idle", start: true),
+        "combat": (from: ["ground"], states: {"aim": (plays: "hurt", start: true)})}"#;
+    let error = Game::new(states).go("aim").unwrap_err();
+    assert_eq!(
+        error,
+        StatesError::UnknownState("aim".into(), Some("combat/aim".into()))
+    );
 }
 
 #[test]

@@ -71,6 +71,53 @@ fn f1_opens_and_closes_the_panel_and_closed_it_shows_nothing() {
 }
 
 #[test]
+fn an_inspected_character_keeps_its_pose_only_if_the_game_needs_it() {
+    let mut harness = opened(InspectorTab::Joints);
+    let one = harness.character;
+    let world = harness.app.world_mut();
+    let other = world.spawn(handle_of(world, one)).id();
+    let has_pose = |harness: &mut Harness, entity: Entity| {
+        harness.frames(2);
+        harness.app.world().get::<ModelPose>(entity).is_some()
+    };
+    let inspect = |harness: &mut Harness, entity: Option<Entity>| {
+        let mut inspector = harness.app.world_mut().resource_mut::<Inspector>();
+        inspector.open = entity.is_some();
+        inspector.character = entity.or(inspector.character);
+    };
+    assert!(has_pose(&mut harness, one) && !has_pose(&mut harness, other));
+    // Another character is chosen, and the panel is closed.
+    inspect(&mut harness, Some(other));
+    assert!(!has_pose(&mut harness, one) && has_pose(&mut harness, other));
+    inspect(&mut harness, None);
+    assert!(!has_pose(&mut harness, other));
+    // The game inserts it meanwhile, or something that requires it.
+    let inserts: [fn(&mut EntityWorldMut); 3] = [
+        |entity| _ = entity.insert(ModelPose::default()),
+        |entity| _ = entity.insert(PoseOverrides::default()),
+        |entity| _ = entity.insert(NeedsPose),
+    ];
+    for insert in inserts {
+        let world = harness.app.world_mut();
+        let kept = world.spawn(handle_of(world, one)).id();
+        inspect(&mut harness, Some(kept));
+        assert!(has_pose(&mut harness, kept));
+        insert(&mut harness.app.world_mut().entity_mut(kept));
+        inspect(&mut harness, None);
+        assert!(has_pose(&mut harness, kept));
+    }
+}
+
+/// A component of a game.
+#[derive(Component)]
+#[require(ModelPose)]
+struct NeedsPose;
+
+fn handle_of(world: &World, character: Entity) -> SkinnedCharacter {
+    world.get::<SkinnedCharacter>(character).unwrap().clone()
+}
+
+#[test]
 fn a_click_selects_a_joint_and_shows_what_it_deforms() {
     let mut harness = opened(InspectorTab::Joints);
     harness.click("arm.L");

@@ -397,7 +397,7 @@ fn clip<'a>(clip: &'a SkeletalClip, file: Option<&'a str>) -> ClipReport<'a> {
         time: key.time,
         until: key.until,
         name: &key.name,
-        data: ron::to_string(&*key.data).unwrap_or_else(|error| error.to_string()),
+        data: key.data.to_string(),
     });
     ClipReport {
         name: &clip.timing.name,

@@ -3,7 +3,7 @@
 use super::{
     super::{
         components::{CharacterParts, ModelPose, SkinnedCharacter},
-        names::{available, name_of},
+        names::{hint, name_of},
     },
     look_at::optional_entity,
     pose::RigPose,
@@ -364,11 +364,8 @@ fn resolve(goal: &IkLimb, character: &Character, who: impl Fn() -> String) -> Re
         GoalLimb::Named(name) => {
             let entry = character.rig().goals.get(name);
             if entry.is_none() {
-                warn!(
-                    "cannot find goal `{name}` of {}: no such goal {}",
-                    who(),
-                    available(character.rig().goals.keys())
-                );
+                let hint = hint(name, character.rig().goals.keys().map(String::as_str));
+                warn!("cannot find goal `{name}` of {}: no such goal{hint}", who());
             }
             entry
         }

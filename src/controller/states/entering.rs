@@ -6,14 +6,15 @@ use super::{
 };
 use crate::{
     controller::{
-        AnimationName, AnimationTrack, KeyRef, PlaybackEvent, TrackId, Transition, TransitionCurve,
+        AnimationName, AnimationTrack, Clips, KeyRef, PlaybackEvent, TrackId, Transition,
+        TransitionCurve,
         clock::Nanos,
         director::{Director, Pending},
         step::{Crossing, Passed, Step, What},
         tracks::Tracks,
         transition::Kind,
     },
-    model::{Entry, MachineLayer, Opening, TransitionKind},
+    model::{BoundBlendSpace, ClipTiming, Entry, MachineLayer, Opening, TransitionKind},
 };
 use std::{mem, sync::Arc};
 
@@ -56,6 +57,43 @@ impl StateRuns {
             let enter = run.note_key(machine, opens, now);
             self.due.extend(enter.map(|enter| (layer, enter)));
         }
+    }
+
+    /// Notes whether anything that a layer's state plays has the callback key of its exit. If not, no wish waits for it.
+    fn note_exit_key(&mut self, layer: usize, tracks: &Tracks, clips: &dyn Clips) {
+        let MachineLayer { machine, sync, .. } = &self.layers.layers()[layer];
+        let run = &mut self.runs[layer];
+        let (Some(state), None) = (machine.states().get(run.state), sync) else {
+            return;
+        };
+        let Opening::Key(exit) = &state.exit else {
+            return;
+        };
+        let is_added = |clip: &str| {
+            let mut added = tracks.callbacks.iter();
+            added.any(|added| added.name == **exit && added.clip == *clip)
+        };
+        let has_key = |timing: &ClipTiming| {
+            is_added(&timing.name) || timing.callbacks.iter().any(|key| key.name == *exit)
+        };
+        let of_clip = |clip: usize| clips.timing(clip).is_some_and(has_key);
+        let of_space = |space: &BoundBlendSpace| {
+            is_added(space.name()) || space.members().iter().any(|member| of_clip(member.clip))
+        };
+        let opens = |name: &Arc<str>| match clips.index_of(name) {
+            Some(clip) => of_clip(clip),
+            None => {
+                let mut spaces = clips.blend_spaces().iter();
+                spaces.any(|space| space.name() == name && of_space(space))
+            }
+        };
+        run.barred = !state.plays.iter().any(opens);
+        run.drop_vain_wish(machine);
+    }
+
+    /// Notes which exits can't open, after clips were looked up anew.
+    pub(in crate::controller) fn note_exit_keys(&mut self, tracks: &Tracks, clips: &dyn Clips) {
+        (0..self.runs.len()).for_each(|layer| self.note_exit_key(layer, tracks, clips));
     }
 
     /// Returns `true` if the end of a track's clip takes a machine further, whether or not it is reported.
@@ -243,6 +281,7 @@ impl StateRuns {
         });
         if let (Some(step), Some(at)) = (step, tracks.index_of(id)) {
             tracks.prepare(at, step);
+            self.note_exit_key(layer, tracks, step.clips);
             director.begin_pending(tracks, step);
             // That is the state's own clip.
             *director.became_current = None;
@@ -280,6 +319,7 @@ impl StateRuns {
         self.runs[layer].track = Some(id);
         if let Some(step) = step {
             tracks.prepare(at, step);
+            self.note_exit_key(layer, tracks, step.clips);
         }
         Some(id)
     }

@@ -10,7 +10,7 @@ use std::{error::Error, fmt};
 /// fn strike(controller: &mut AnimationController) -> Result<(), StatesError> {
 ///     match controller.go("attack") {
 ///         // Not from here, such as in the air, or not yet, while the character loads.
-///         Err(StatesError::NoWay { .. } | StatesError::NoLayer(_)) => Ok(()),
+///         Err(StatesError::NoWay { .. } | StatesError::NoLayer(..)) => Ok(()),
 ///         // A misspelled name.
 ///         Err(error) => Err(error),
 ///         Ok(_) => Ok(()),
@@ -20,8 +20,9 @@ use std::{error::Error, fmt};
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum StatesError {
-    /// It has no states, or no layer of this name. Until the character has loaded, it has none.
-    NoLayer(String),
+    /// It has no states, or no layer of this name. Until the character has loaded, it has none. Beside it, a layer that was
+    /// probably meant.
+    NoLayer(String, Option<String>),
     /// It has no such state. Beside it, one that was probably meant.
     UnknownState(String, Option<String>),
     /// The layer has no states of its own: it follows another.
@@ -40,7 +41,8 @@ pub enum StatesError {
         /// The states that the game may go to from the present one.
         ways: Vec<String>,
     },
-    /// The present state has ended, or plays nothing, and the callback key that opens its exit is not to come any more.
+    /// The callback key that opens the exit of the present state isn't to come any more: the state has ended, or nothing that it
+    /// plays has such a key.
     Closed {
         /// The present state.
         from: String,
@@ -58,16 +60,16 @@ pub enum StatesError {
 impl fmt::Display for StatesError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoLayer(layer) if layer.is_empty() => {
+            Self::NoLayer(layer, _) if layer.is_empty() => {
                 f.write_str("the character has no states: it hasn't loaded yet, its controller is new in this frame, or its manifest has no `states`")
             }
-            Self::NoLayer(layer) => write!(f, "the character has no layer `{layer}` of states"),
+            Self::NoLayer(layer, nearest) => {
+                write!(f, "the character has no layer `{layer}` of states")?;
+                write_meant(f, nearest)
+            }
             Self::UnknownState(name, nearest) => {
                 write!(f, "there is no state `{name}`")?;
-                match nearest {
-                    Some(nearest) => write!(f, "; {}", meant(nearest)),
-                    None => Ok(()),
-                }
+                write_meant(f, nearest)
             }
             Self::Follows { layer, leader } => {
                 write!(f, "layer `{layer}` has no states of its own; ")?;
@@ -89,17 +91,21 @@ impl fmt::Display for StatesError {
             }
             Self::Closed { from, to, key } => write!(
                 f,
-                "state `{from}` can't be left for `{to}`: its exit opens at the key `{key}`, which is over; let something follow by `then`, or write `exit: End`"
+                "state `{from}` can't be left for `{to}`: its exit opens at the callback key `{key}`, which isn't to come any more; let something follow by `then`, or write `exit: End`"
             ),
             Self::UnknownSpeed(name, nearest) => {
                 write!(f, "no state has the speed `{name}`")?;
-                match nearest {
-                    Some(nearest) => write!(f, "; {}", meant(nearest)),
-                    None => Ok(()),
-                }
+                write_meant(f, nearest)
             }
             Self::SpeedNotFinite(speed) => write!(f, "the speed is {speed}, expected a number"),
         }
+    }
+}
+
+fn write_meant(f: &mut fmt::Formatter, nearest: &Option<String>) -> fmt::Result {
+    match nearest {
+        Some(nearest) => write!(f, "; {}", meant(nearest)),
+        None => Ok(()),
     }
 }
 

@@ -24,6 +24,8 @@ pub(in crate::controller) struct StateRun {
     pub(super) opened: bool,
     /// `true` if the clip has come to its end and stays there.
     pub(super) ended: bool,
+    /// `true` if the exit opens at a callback key that nothing that the state plays has.
+    pub(super) barred: bool,
     /// `true` if the state's own clip doesn't play: the game plays another one, or it is missing.
     pub(super) replaced: bool,
     /// For each state that chooses, what it chose last, plus one.
@@ -75,6 +77,7 @@ impl StateRun {
             back: machine.start(),
             opened: false,
             ended: false,
+            barred: false,
             replaced: false,
             choices: Vec::new(),
             seed,
@@ -179,7 +182,7 @@ impl StateRun {
     /// Returns `true` if the exit is closed for good: its key isn't to come any more, and nothing follows.
     pub(super) fn is_closed(&self, machine: &StateMachine) -> bool {
         let state = &machine.states()[self.state];
-        let is_over = self.ended || (state.plays.is_empty() && !self.replaced);
+        let is_over = self.ended || self.barred || (state.plays.is_empty() && !self.replaced);
         is_over
             && state.then.is_none()
             && matches!(state.exit, Opening::Key(_))
@@ -296,7 +299,7 @@ impl StateRun {
                 return Some(self.play(machine, entry, choose));
             }
             None => {
-                self.destination = self.destination.filter(|_| !self.is_closed(machine));
+                self.drop_vain_wish(machine);
                 return None;
             }
         };
@@ -306,6 +309,11 @@ impl StateRun {
         let ended = self.ended;
         let enter = self.follow(machine, to, entry, now);
         Some(self.left(from, ended, enter))
+    }
+
+    /// Forgets where the game wants to be, if the exit is closed for good.
+    pub(super) fn drop_vain_wish(&mut self, machine: &StateMachine) {
+        self.destination = self.destination.filter(|_| !self.is_closed(machine));
     }
 
     /// Says which state was left, and whether what it played had `ended`. In phase with that, a clip that plays once would be
@@ -366,6 +374,7 @@ impl StateRun {
 
     /// Returns the clip or blend space that the present state plays, chosen anew if there are several.
     fn play(&mut self, machine: &StateMachine, entry: Entry, choose: Choice) -> Enter {
+        self.barred = false;
         let state = &machine.states()[self.state];
         let plays = match state.plays.len() {
             0 | 1 => state.plays.first(),

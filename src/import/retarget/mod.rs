@@ -210,8 +210,8 @@ impl<'a> Retarget<'a> {
         Ok(retarget_frames(self, clip, limits)?.build()?)
     }
 
-    /// Returns warnings for an artist about the match.
-    pub(super) fn warnings(&self, file: &str) -> Vec<Diagnostic> {
+    /// Returns warnings for an artist about the match, of a manifest `file` that names the file `clips`.
+    pub(super) fn warnings(&self, file: &str, clips: &str) -> Vec<Diagnostic> {
         let RetargetReport { lost, at_rest, .. } = &self.report;
         // Fingers, toes and clavicles are missing more often than not, so they cause no warning.
         let matter = |role: &&String| {
@@ -231,7 +231,8 @@ impl<'a> Retarget<'a> {
         let mut warn = |roles: &[String], what: &str, field: &str| {
             let roles: Vec<&str> = roles.iter().filter(matter).map(String::as_str).collect();
             if !roles.is_empty() {
-                let warning = Diagnostic::warning(file, format!("{what}: {}", listed(roles)));
+                let warning = Diagnostic::warning(file, format!("{what}: {}", listed(roles)))
+                    .with_context(format!("clips of `{clips}`"));
                 out.push(warning.with_hint(format!(
                     "if there is a joint for it, name it in `{field}` of `retarget`"
                 )));

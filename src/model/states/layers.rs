@@ -61,6 +61,12 @@ impl StateLayers {
     /// The most layers, the one of the whole body included.
     pub const MOST_LAYERS: usize = MOST_LAYERS;
 
+    /// Returns the layer that a misspelled name probably means.
+    pub fn nearest_layer(&self, name: &str) -> Option<&str> {
+        let names = self.machines.iter().map(|layer| &*layer.name);
+        nearest(name, names.filter(|name| !name.is_empty()))
+    }
+
     /// Checks the states of a character, and makes machines of them. `body` are those of the whole body; if there are none,
     /// it is left to [`play`](crate::controller::AnimationController::play) and the like.
     ///

@@ -200,7 +200,8 @@ impl StateMachine {
         &self.warnings
     }
 
-    fn names(&self) -> impl Iterator<Item = &str> {
+    /// Returns the names of all states, and those of states around others.
+    pub fn names(&self) -> impl Iterator<Item = &str> + Clone {
         let groups = self.groups.iter().map(|(name, _)| &**name);
         self.states.iter().map(|state| &*state.name).chain(groups)
     }

@@ -340,3 +340,21 @@ fn events_name_their_track() {
         .collect();
     assert_eq!(mine, [Some(track); 5]);
 }
+
+#[test]
+fn an_unknown_clip_is_described_with_the_name_that_was_probably_meant() {
+    let clips = [
+        ClipTiming::new("fight/hit", 1.0),
+        ClipTiming::new("walk", 1.0),
+    ];
+    for (name, hint) in [
+        ("hit", "; did you mean `fight/hit`?"),
+        ("wakl", "; did you mean `walk`?"),
+        ("somersault", ""),
+    ] {
+        let (mut controller, _) = with_track(AnimationTrack::new(name));
+        let events = advance(&mut controller, &clips, 0.1);
+        let described = events[0].describe(&clips);
+        assert_eq!(described, format!("no clip `{name}`{hint}"));
+    }
+}

@@ -144,6 +144,8 @@ fn model() -> impl Strategy<Value = M3d> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
     #[test]
     fn any_model_is_written_and_read_the_same(m in model()) {
         let text = write(&m);

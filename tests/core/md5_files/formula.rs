@@ -3,7 +3,7 @@
 use super::*;
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(48) })]
 
     #[test]
     fn an_imported_skin_moves_as_the_files_formula_says(seed: u64, joints in 2usize..12, frames in 1u32..5, turned: bool) {

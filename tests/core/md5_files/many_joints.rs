@@ -198,7 +198,7 @@ fn an_m3d_gets_the_four_largest_joints() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(48) })]
 
     #[test]
     fn no_vertex_is_off_by_more_than_the_allowed_share_of_the_distance_between_the_places_where_its_joints_put_it(

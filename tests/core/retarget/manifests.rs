@@ -1,11 +1,22 @@
 //! Retargeted clips in manifests.
 
-use crate::messages::assert_messages;
-use bevy_marionette::import::{Imported, Limits, Manifest, open_manifest};
+use crate::messages::{assert_message, assert_messages};
+use bevy_marionette::{
+    format::FormatError,
+    import::{Imported, Limits, Manifest, open_manifest},
+};
 use std::{borrow::Cow, collections::HashMap, fs};
 
 /// Opens a manifest of Scout, whose soldier is Scout again, with Mixamo's names for joints.
 fn open(clips: &str, soldier: impl Fn(String) -> String) -> Imported {
+    open_within(&Limits::default(), clips, soldier).unwrap()
+}
+
+fn open_within(
+    limits: &Limits,
+    clips: &str,
+    soldier: impl Fn(String) -> String,
+) -> Result<Imported, FormatError> {
     let folder = crate::asset("scout");
     let read = |file: &str| fs::read_to_string(folder.join(file)).unwrap();
     let (mesh, walk) = (read("scout.md5mesh"), read("walk.md5anim"));
@@ -20,13 +31,12 @@ fn open(clips: &str, soldier: impl Fn(String) -> String) -> Imported {
     for file in manifest.clip_files() {
         assert!(files.contains_key(file) || file == "none.glb", "{file}");
     }
-    open_manifest("a.character.ron", &manifest, &Limits::default(), |file| {
+    open_manifest("a.character.ron", &manifest, limits, |file| {
         files
             .get(file)
             .map(|text| Cow::Owned(text.clone().into_bytes()))
             .ok_or_else(|| "no such file".to_owned())
     })
-    .unwrap()
 }
 
 fn as_mixamo(text: String) -> String {
@@ -128,6 +138,7 @@ fn what_is_wrong_is_said_to_artists() {
     for (what, entry) in cases {
         let imported = open(&format!("\"march\": {entry}"), as_mixamo);
         assert_messages(&format!("retarget: {what}"), &imported.warnings);
+        assert!(imported.warnings.iter().all(|warning| warning.column > 34));
     }
     // Without an arm, a clip still plays, and a warning says what is missing.
     let imported = open(
@@ -136,4 +147,27 @@ fn what_is_wrong_is_said_to_artists() {
     );
     assert_eq!(imported.model.clips.len(), 1);
     assert_messages("retarget: a forearm is missing", &imported.warnings);
+    // Said once for all clips of a file.
+    let imported = open(
+        "\"march\": (file: \"walk.md5anim\", retarget: (skeleton: \"soldier.md5mesh\")),
+         \"parade\": (file: \"walk.md5anim\", retarget: (skeleton: \"soldier.md5mesh\"))",
+        |text| as_mixamo(text).replace("mixamorig:LeftForeArm", "thing"),
+    );
+    assert_eq!(imported.warnings.len(), 1);
+}
+
+#[test]
+fn a_limit_on_all_clips_together_points_to_the_one_that_exceeds_it() {
+    let clips = r#"
+        "own": (file: "own.md5anim"),
+        "march": (file: "walk.md5anim", retarget: (skeleton: "soldier.md5mesh")),
+        "limp": (mirror: "own"),
+        "turn": (mirror: "march"),
+    "#;
+    for (name, most) in [("clips", 1), ("clips", 3), ("total_bytes", 30_000)] {
+        let mut limits = Limits::default();
+        assert!(limits.set(name, most));
+        let error = open_within(&limits, clips, as_mixamo).unwrap_err();
+        assert_message(&format!("manifest: limit of {most} {name}"), error);
+    }
 }

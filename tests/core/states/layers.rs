@@ -91,6 +91,12 @@ fn a_layer_that_follows_has_no_ways_of_its_own() {
     let error = game.controller.go(("arms", "attack")).unwrap_err();
     assert!(matches!(&error, StatesError::Follows { leader, .. } if leader.is_empty()));
     assert_message("states: a layer that follows another", error);
+    let error = game.controller.go(("amrs", "attack")).unwrap_err();
+    assert_eq!(
+        error,
+        StatesError::NoLayer("amrs".into(), Some("arms".into()))
+    );
+    assert_message("states: a misspelled layer", error);
 }
 
 #[test]

@@ -27,6 +27,8 @@ pub struct Model<'s> {
     pub since: u64,
     opened: bool,
     ended: bool,
+    /// Whether what plays was looked up.
+    known: bool,
     back: String,
     pub destination: Option<String>,
     /// The states entered, with the time of each.
@@ -46,6 +48,7 @@ impl<'s> Model<'s> {
             since: 0,
             opened: false,
             ended: false,
+            known: false,
             back: start.clone(),
             destination: None,
             entered: vec![(0, start.clone())],
@@ -128,7 +131,9 @@ impl<'s> Model<'s> {
     fn is_closed(&self) -> bool {
         let Self { ended, opened, .. } = self;
         let state = &self.states[&self.state];
-        matches!(state.exit, Exit::Key(_)) && state.then.is_none() && *ended && !opened
+        let lacks_key = |clip: &String| self.clips[clip].key.is_none();
+        let is_over = *ended || self.known && state.plays.iter().all(lacks_key);
+        matches!(state.exit, Exit::Key(_)) && state.then.is_none() && is_over && !opened
     }
 
     fn is_open(&self, at_end: bool) -> bool {
@@ -193,7 +198,7 @@ impl<'s> Model<'s> {
     fn put(&mut self, state: &str, now: u64) {
         self.state = state.to_owned();
         (self.anchor, self.seen, self.since) = ((now, 0), 0, now);
-        (self.opened, self.ended) = (false, false);
+        (self.opened, self.ended, self.known) = (false, false, false);
     }
 
     fn speed(&self) -> u64 {
@@ -226,6 +231,10 @@ impl<'s> Model<'s> {
     /// Lets time pass up to a moment.
     pub fn advance(&mut self, until: u64) {
         loop {
+            self.known = true;
+            if self.is_closed() {
+                self.destination = None;
+            }
             let [name] = &self.states[&self.state].plays[..] else {
                 return;
             };
@@ -259,9 +268,6 @@ impl<'s> Model<'s> {
                 continue;
             }
             let Some(next) = self.follows() else {
-                if self.is_closed() {
-                    self.destination = None;
-                }
                 continue;
             };
             if let Some(wish) = self.destination.clone()
