@@ -90,8 +90,9 @@ impl AnimationController {
         let Extras {
             changes, ranges, ..
         } = &*self.extras;
-        let parts = (self.tracks.len() + changes.running.len() + ranges.len()) as u64;
-        self.count_work(1 + parts + parts * parts / 64);
+        let tracks = self.tracks.len() as u64;
+        let parts = tracks + (changes.running.len() + ranges.len()) as u64;
+        self.count_work(1 + parts + tracks * parts / 64);
     }
 
     pub(super) fn count_work(&mut self, work: u64) {
