@@ -1,6 +1,10 @@
 //! An advance in progress, and what is known of the next one.
 
-use super::{Clips, KeyRef, PlaybackEvent, TrackId, clock::Nanos, root_motion::RootSum};
+use super::{
+    Clips, KeyRef, PlaybackEvent, TrackId,
+    clock::Nanos,
+    root_motion::{KeptCell, RootSum},
+};
 use crate::controller::key::KeySpan;
 
 /// The next happening, derived from the state, and memory that advances share.
@@ -12,6 +16,8 @@ pub(super) struct Agenda {
     pub(super) ranges: Reach,
     /// `true` if so much has happened in this advance that nothing follows any more.
     pub(super) stalled: bool,
+    /// Root motion near the last moment.
+    pub(super) root: KeptCell,
     /// Things passed at one place.
     pub(super) passed: Vec<Passed>,
     /// For each interval of a track's ranges, whether it has begun.
