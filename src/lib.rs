@@ -186,6 +186,7 @@ mod plural;
 pub mod pose;
 mod random;
 pub mod record;
+mod recycle;
 pub mod rig;
 mod spelling;
 mod stamp;

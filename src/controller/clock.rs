@@ -48,9 +48,10 @@ impl Nanos {
         (self.plus(Self(whole as i64)), nanos - whole)
     }
 
-    /// Returns the moment a nanosecond later.
-    pub(super) fn next(self) -> Self {
-        Self(self.0.saturating_add(1))
+    /// Returns the ends of the cell of a grid that a moment lies in, given the nanoseconds of a cell.
+    pub(super) fn cell(self, size: i64) -> [Self; 2] {
+        let begin = Self(self.0.saturating_sub(self.0.rem_euclid(size)));
+        [begin, begin.plus(Self(size))]
     }
 
     /// Returns the moment halfway to a later one.

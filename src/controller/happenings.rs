@@ -53,6 +53,7 @@ impl Advance<'_> {
             .iter_mut()
             .for_each(|track| track.run.looped = 0);
         self.count_happening();
+        self.agenda.root.clear();
         if is_changed {
             self.begin();
         }
@@ -65,8 +66,9 @@ impl Advance<'_> {
             match self.next_happening() {
                 Some((time, happening)) if time <= self.end => {
                     self.count_happening();
-                    self.go_to(time);
+                    self.go_to(time, time);
                     self.handle(happening);
+                    self.agenda.root.clear();
                     // What only waits on the timeline is no work.
                     let tracks = self.tracks.len() as u64;
                     work += 1 + tracks + tracks * tracks / 64;
@@ -79,7 +81,7 @@ impl Advance<'_> {
             }
         };
         let stopped = self.tracks.clock.now == self.end;
-        self.go_to(self.end);
+        self.go_to(self.end, next.map_or(Nanos::MAX, |(time, _)| time));
         let stalled = mem::take(&mut *self.director.stalled);
         if self.end_flood() || stalled || stopped {
             // What is left for the next advance is due as soon as time goes on. At the end of a step, `next_happening` leaves out
@@ -260,24 +262,24 @@ impl Advance<'_> {
         }
     }
 
-    /// Lets time pass up to a moment before which nothing happens.
-    fn go_to(&mut self, time: Nanos) {
+    /// Lets time pass up to a moment before which nothing happens, given when the next thing happens.
+    fn go_to(&mut self, time: Nanos, next: Nanos) {
         let root = self.root.as_deref_mut();
         let (clips, blend) = (self.step.clips, *self.priority_blend);
-        go_to(time, self.tracks, blend, clips, self.agenda, root);
+        go_to([time, next], self.tracks, blend, clips, self.agenda, root);
     }
 
     /// Counts the work of one happening: each track looks for its running changes, its leader and its ranges among all others.
     fn count_happening(&mut self) {
-        let changes = self.tracks.changes.running.len();
-        let parts = (self.tracks.len() + changes + self.ranges.len()) as u64;
-        self.agenda.count_work(1 + parts + parts * parts / 64);
+        let (tracks, changes) = (self.tracks.len() as u64, self.tracks.changes.running.len());
+        let parts = tracks + (changes + self.ranges.len()) as u64;
+        self.agenda.count_work(1 + parts + tracks * parts / 64);
     }
 }
 
-/// Lets time pass up to a moment before which nothing happens.
+/// Lets time pass up to a moment before which nothing happens, given when the next thing happens.
 pub(super) fn go_to(
-    time: Nanos,
+    [time, next]: [Nanos; 2],
     tracks: &mut Tracks,
     priority_blend: f32,
     clips: &dyn Clips,
@@ -290,7 +292,8 @@ pub(super) fn go_to(
     if let Some(root) = root {
         let before = root.work();
         root.limit_work(agenda.work_left());
-        tracks.add_root_motion(time, priority_blend, clips, root);
+        let kept = &mut agenda.root;
+        tracks.add_root_motion([time, next], priority_blend, clips, kept, root);
         // The shares of the tracks are found even if they are steady: overlays look at all others.
         let count = tracks.len() as u64;
         agenda.count_work(count * count / 32 + root.work() - before);

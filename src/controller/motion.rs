@@ -47,15 +47,6 @@ impl Instant {
         let (moment, rest) = self.moment.after(seconds * 1e9 + self.rest);
         Self { moment, rest }
     }
-
-    /// The first moment at or after this instant.
-    pub(super) fn ceil(self) -> Nanos {
-        if self.rest > 0.0 {
-            self.moment.next()
-        } else {
-            self.moment
-        }
-    }
 }
 
 /// A pace that changes evenly.
@@ -150,11 +141,6 @@ impl Motion {
             motion.forward = steady >= 0.0;
         }
         motion
-    }
-
-    /// Returns `true` if its speed doesn't change.
-    pub(super) fn is_steady(&self) -> bool {
-        self.degree == 0
     }
 
     /// Returns `true` if it goes anywhere.

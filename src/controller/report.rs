@@ -7,7 +7,7 @@ use super::{
     clock::Nanos,
     director::Director,
     open_range::OpenRange,
-    root_motion::RootSum,
+    root_motion::{KeptCell, RootSum},
     states::StateRuns,
     step::{Passed, Step},
     tracks::Tracks,
@@ -48,6 +48,8 @@ pub(super) struct Advance<'a> {
 pub(super) struct Agenda {
     /// Moment of the next happening; `None` if something was changed since it was worked out.
     pub(super) next: Option<Nanos>,
+    /// Root motion near the last moment.
+    pub(super) root: KeptCell,
     /// Things passed at one place.
     pub(super) passed: Vec<Passed>,
     /// For each interval of a track's ranges, whether it has begun.

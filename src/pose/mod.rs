@@ -39,6 +39,7 @@ mod soa;
 mod stream;
 mod unpack;
 
+pub(crate) use crate::recycle::recycle;
 pub use adjust::{JointOverride, JointSpace};
 pub(crate) use internals::*;
 pub use mask::Mask;
@@ -84,15 +85,6 @@ pub(crate) mod internals {
         skin::SkinVertices,
         stream::{Stream, stream},
     };
-}
-
-/// Returns an empty vector that reuses the memory of `vec`, for items of the same layout: typically
-/// the same type with another lifetime.
-pub(crate) fn recycle<T, U>(mut vec: Vec<T>) -> Vec<U> {
-    vec.clear();
-    vec.into_iter()
-        .map(|_| unreachable!("it was cleared"))
-        .collect()
 }
 
 #[cfg(test)]

@@ -19,6 +19,7 @@ mod clip_modes;
 mod copies;
 mod defects;
 mod everyday;
+mod growth;
 mod overlays;
 mod phase;
 mod properties;

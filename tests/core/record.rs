@@ -502,23 +502,3 @@ fn a_long_recording_is_compared_to_its_end() {
         "{done} of {bytes} and {events}"
     );
 }
-
-#[test]
-fn zz_write_corpus() {
-    use flate2::read::ZlibDecoder;
-    for (name, seed, count) in [
-        ("few", 0, 40),
-        ("some", 2, 160),
-        ("other", 1, 90),
-        ("more", 5, 400),
-    ] {
-        let clips = clips(0.2);
-        let take = record(seed, count, &clips);
-        let mut bytes = Vec::new();
-        file(&take, &clips).write(&mut bytes).unwrap();
-        let start = bytes.iter().position(|b| *b == b'\n').unwrap() + 1;
-        let mut raw = Vec::new();
-        std::io::Read::read_to_end(&mut ZlibDecoder::new(&bytes[start..]), &mut raw).unwrap();
-        std::fs::write(format!("/tmp/me/corpus-{name}"), raw).unwrap();
-    }
-}

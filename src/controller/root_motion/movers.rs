@@ -1,52 +1,63 @@
 //! Movers: the clips that carry a character, each on its way along its path.
 
-use super::{super::clock::Nanos, gauss::COUNT};
+use super::super::clock::Nanos;
 use crate::{
     controller::ramp::Ramp,
     model::{Member, PlaybackMode, RootDelta, RootPath, Twist},
 };
 
-/// Movers that are kept on the stack: for most characters the smaller number is enough. More of them are allocated.
-pub(super) const FEW: usize = 3;
-pub(super) const SOME: usize = 8;
+/// Places in a cell at which shares are found, as parts of it: those of Gauss's quadrature of order 6.
+pub(super) const NODES: [f64; 3] = [0.5 - NODE, 0.5, 0.5 + NODE];
+/// √15 / 10.
+const NODE: f64 = 0.387_298_334_620_741_7;
+
+/// The most by which a share may be off a straight line in a cell.
+const ROUGH: f64 = 0.003;
 
 /// A clip that has a share of the pose at the root joint, between two happenings.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Mover<'c> {
     /// `None` if it stands still.
     pub(super) path: Option<&'c RootPath>,
-    pub(super) playback: PlaybackMode,
-    /// The clip of a blend space, if it is one.
+    pub(super) part: Part,
+    /// The clip of a blend space, if it is one, and its weight in it.
     pub(super) member: Option<&'c Member>,
-    /// The index of its track.
-    pub(super) track: usize,
-    /// The track's weight.
-    pub(super) weight: Value,
-    /// Its part of a blend space: how much at the first happening, and the change per second.
-    pub(super) part: [f64; 2],
-    /// The mask's weight at the root joint.
-    pub(super) mask: f64,
-    pub(super) group: Group,
+    pub(super) in_space: Value,
     pub(super) set: Set,
     /// `true` if it moves the root joint.
     pub(super) reaches: bool,
     /// Its weight at the moment looked at, with and without the mask.
     pub(super) weighs: f64,
     pub(super) full: f64,
-    /// Its share of the pose at the root joint at that moment.
+    /// Its share of the pose at the root joint at that moment, and at the nodes of a cell.
     pub(super) share: f64,
-    /// The share at the first node of a stretch.
-    pub(super) first: f64,
-    /// Its places in its clip at both ends of a stretch, and the arc between them.
-    pub(super) now: f64,
-    pub(super) next: f64,
-    pub(super) way: Twist,
-    /// Its speed at the nodes of a stretch, relative to the mean.
-    pub(super) pace: [f64; COUNT],
+    pub(super) shares: [f64; NODES.len()],
+    /// The positions of its track at both ends of a cell.
+    pub(super) from: f64,
+    pub(super) to: f64,
+    /// The change of its speed: its position is `x + bend · x · (1 − x)` of the way after a part x of the cell.
+    pub(super) bend: f64,
+    /// Its place in its clip at the end of a piece of the cell.
+    pub(super) place: f64,
+    /// The place of the next knot, and the part of the cell after which it is there: infinite if that is later.
+    pub(super) knot_place: f64,
+    pub(super) knot: f64,
+}
+
+/// A track's part in the pose at the root joint.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Part {
+    /// The index of the track.
+    pub(super) track: usize,
+    pub(super) playback: PlaybackMode,
+    pub(super) weight: Value,
+    /// The mask's weight at the root joint.
+    pub(super) mask: f64,
+    pub(super) group: Group,
 }
 
 /// The tracks that a track is blended with.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Group {
     Low,
     High,
@@ -54,7 +65,7 @@ pub(super) enum Group {
 }
 
 /// The set that a mover is blended with before its group, as layers of a [`Mix`](crate::pose::Mix) are.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Set {
     Alone,
     Base,
@@ -64,144 +75,183 @@ pub(super) enum Set {
     Layer(usize),
 }
 
-/// A value that changes between two happenings: a polynomial of the seconds since the first of them, in ascending powers.
-#[derive(Clone, Copy)]
-pub(super) struct Value(pub(super) [f64; 4]);
+/// A value that changes between two happenings: a polynomial of the seconds since a moment, in ascending powers.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Value {
+    pub(super) since: Nanos,
+    pub(super) terms: [f64; 4],
+}
 
 impl Value {
-    pub(super) fn steady(value: f64) -> Self {
-        Self([value, 0.0, 0.0, 0.0])
+    /// A steady value, or that of a scheduled change in its place.
+    pub(super) fn new(steady: impl Into<f64>, ramp: Option<Ramp>) -> Self {
+        match ramp {
+            Some(ramp) if ramp.from != ramp.to => Self {
+                since: ramp.begin,
+                terms: ramp.terms(0.0),
+            },
+            ramp => Self::steady(ramp.map_or_else(|| steady.into(), |ramp| ramp.from)),
+        }
     }
 
-    /// A value with a scheduled change, from a moment on.
-    pub(super) fn on_ramp(ramp: &Ramp, begin: Nanos) -> Self {
-        if ramp.from == ramp.to {
-            return Self::steady(ramp.from);
+    pub(super) const fn steady(value: f64) -> Self {
+        Self {
+            since: Nanos::ZERO,
+            terms: [value, 0.0, 0.0, 0.0],
         }
-        Self(ramp.terms(ramp.seconds_to(begin)))
     }
 
     pub(super) fn is_steady(&self) -> bool {
-        self.0[1..] == [0.0; 3]
+        self.terms[1..] == [0.0; 3]
     }
 
     #[inline]
-    pub(super) fn at(&self, seconds: f64) -> f64 {
-        let [a, b, c, d] = self.0;
+    pub(super) fn at(&self, moment: Nanos) -> f64 {
+        let ([a, b, c, d], seconds) = (self.terms, moment.since(self.since));
         a + seconds * (b + seconds * (c + seconds * d))
-    }
-}
-
-/// All that carries a character between two happenings.
-pub(super) struct Movers<'m, 'c> {
-    room: &'m mut [Mover<'c>],
-    count: usize,
-}
-
-impl<'m, 'c> Movers<'m, 'c> {
-    /// None, with room for as many as there can be.
-    pub(super) fn new(room: &'m mut [Mover<'c>]) -> Self {
-        Self { room, count: 0 }
-    }
-
-    #[inline]
-    pub(super) fn push(&mut self, mover: Mover<'c>) {
-        self.room[self.count] = mover;
-        self.count += 1;
-    }
-
-    pub(super) fn as_mut(&mut self) -> &mut [Mover<'c>] {
-        &mut self.room[..self.count]
     }
 }
 
 impl Mover<'_> {
     pub(super) const NONE: Self = Self {
         path: None,
-        playback: PlaybackMode::Once,
+        part: Part {
+            track: 0,
+            playback: PlaybackMode::Once,
+            weight: Value::steady(0.0),
+            mask: 0.0,
+            group: Group::Low,
+        },
         member: None,
-        track: 0,
-        weight: Value([0.0; 4]),
-        part: [1.0, 0.0],
-        mask: 0.0,
-        group: Group::Low,
+        in_space: Value::steady(1.0),
         set: Set::Alone,
         reaches: true,
         weighs: 0.0,
         full: 0.0,
         share: 0.0,
-        first: 0.0,
-        now: 0.0,
-        next: 0.0,
-        way: Twist {
-            ahead: glam::DVec3::ZERO,
-            turn: 0.0,
-        },
-        pace: [1.0; COUNT],
+        shares: [0.0; NODES.len()],
+        from: 0.0,
+        to: 0.0,
+        bend: 0.0,
+        place: 0.0,
+        knot_place: 0.0,
+        knot: f64::INFINITY,
     };
 
     /// Returns `true` if its share changes by itself.
     pub(super) fn is_on_ramp(&self) -> bool {
-        !self.weight.is_steady() || self.part[1] != 0.0
+        !self.part.weight.is_steady() || !self.in_space.is_steady()
     }
 
-    /// Its weight without the mask, as a polynomial.
-    pub(super) fn full_value(&self) -> [f64; 5] {
-        let ([a, b, c, d], [part, change]) = (self.weight.0, self.part);
-        [
-            a * part,
-            b * part + a * change,
-            c * part + b * change,
-            d * part + c * change,
-            d * change,
-        ]
+    /// Returns when its weight began to change as it does now.
+    pub(super) fn changed(&self) -> Nanos {
+        self.part.weight.since.max(self.in_space.since)
+    }
+
+    /// Returns its movement in a cell.
+    pub(super) fn movement(&self) -> RootDelta {
+        let [from, to] = [self.from, self.to].map(|position| self.place(position));
+        self.path.map_or(RootDelta::IDENTITY, |path| {
+            path.between(self.part.playback, from, to)
+        })
+    }
+
+    /// Sets the position at the end of a cell, given those before, of which `bend` is the one in the middle.
+    pub(super) fn set_end(&mut self, to: f64) {
+        let way = to - self.from;
+        self.bend = match way != 0.0 && self.path.is_some() {
+            true => 4.0 * (self.bend - self.from) / way - 2.0,
+            false => 0.0,
+        };
+        self.to = to;
+    }
+
+    /// Returns `true` if its share or its speed changes abruptly.
+    pub(super) fn is_rough(&self) -> bool {
+        let [a, b, c] = self.shares;
+        (a - 2.0 * b + c).abs() > ROUGH || self.bend.abs() > 1.0
+    }
+
+    /// Sets off from the start of a cell.
+    pub(super) fn set_off(&mut self) {
+        self.bend = self.bend.clamp(-1.0, 1.0);
+        self.place = self.place(self.from);
+        self.find_knot();
+    }
+
+    /// Goes on to a part of the cell, and returns the arc there.
+    pub(super) fn go_to(&mut self, part: f64) -> Twist {
+        let Some(path) = self.path.filter(|_| self.from != self.to) else {
+            return Twist::default();
+        };
+        let before = self.place;
+        self.place = match part {
+            _ if part == self.knot => self.knot_place,
+            _ if part >= 1.0 => self.place(self.to),
+            _ => {
+                let way = part + self.bend * part * (1.0 - part);
+                self.place(self.from + way * (self.to - self.from))
+            }
+        };
+        if self.knot <= part {
+            self.find_knot();
+        }
+        let playback = self.part.playback;
+        path.arc(playback, before, self.place)
+            .unwrap_or_else(|| Twist::between(path.between(playback, before, self.place)))
+    }
+
+    /// Returns its share times its speed relative to the mean in a piece of the cell: a parabola over the part of the piece, in
+    /// ascending powers.
+    pub(super) fn rate(&self, [begin, end]: [f64; 2]) -> [f64; 3] {
+        let [a, b, c] = self.shares;
+        let middle = 0.5 * (begin + end);
+        let pace = |part: f64| 1.0 + self.bend * (1.0 - 2.0 * part);
+        let mean = pace(middle).recip();
+        let [first, middle, last] = [begin, middle, end].map(|part| {
+            let x = (part - 0.5) / NODE;
+            let share = b + 0.5 * x * (c - a + x * (a - 2.0 * b + c));
+            share * pace(part) * mean
+        });
+        let curve = 2.0 * (first - 2.0 * middle + last);
+        [first, last - first - curve, curve]
+    }
+
+    /// Finds the next place after the present one where its velocity may change otherwise than with its track's speed.
+    fn find_knot(&mut self) {
+        self.knot = f64::INFINITY;
+        let way = self.to - self.from;
+        let Some(path) = self.path.filter(|_| way != 0.0) else {
+            return;
+        };
+        let forward = way > 0.0;
+        let knot = path.next_knot(self.part.playback, self.place, forward);
+        let bend = self
+            .member
+            .and_then(|member| member.next_bend(self.part.playback, self.place, forward));
+        let nearer = |a: f64, b: f64| if forward { a.min(b) } else { a.max(b) };
+        let Some(place) = knot.into_iter().chain(bend).reduce(nearer) else {
+            return;
+        };
+        let part = (self.position(place) - self.from) / way;
+        if part < 1.0 {
+            let rate = 1.0 + self.bend;
+            let root = (rate * rate - 4.0 * self.bend * part).max(0.0).sqrt();
+            (self.knot_place, self.knot) = (place, 2.0 * part / (rate + root));
+        }
     }
 
     /// Returns its place in its clip for a position of its track.
     #[inline]
-    pub(super) fn place(&self, position: f64) -> f64 {
-        self.member
-            .map_or(position, |member| member.place(self.playback, position))
-    }
-
-    /// Returns its track's position for a place in its clip.
-    pub(super) fn position(&self, place: f64) -> f64 {
-        self.member
-            .map_or(place, |member| member.phase(self.playback, place))
-    }
-
-    /// Returns its movement from one place to the other.
-    pub(super) fn movement(&self, to: f64) -> RootDelta {
-        self.path.map_or(RootDelta::IDENTITY, |path| {
-            path.between(self.playback, self.now, to)
+    fn place(&self, position: f64) -> f64 {
+        self.member.map_or(position, |member| {
+            member.place(self.part.playback, position)
         })
     }
 
-    /// Goes to a place, along the arc of a stretch.
-    pub(super) fn go_to(&mut self, to: f64) {
-        self.next = to;
-        self.way = match self.path.filter(|_| to != self.now) {
-            None => Twist::default(),
-            Some(path) => path
-                .arc(self.playback, self.now, to)
-                .unwrap_or_else(|| Twist::between(path.between(self.playback, self.now, to))),
-        };
-    }
-
-    /// Returns `true` if there is a knot between both ends of a stretch.
-    pub(super) fn passes_knot(&self) -> bool {
-        let Self { now, next, .. } = *self;
-        let knot = self.next_knot(now, next > now);
-        now != next && knot.is_some_and(|knot| if next > now { knot < next } else { knot > next })
-    }
-
-    /// The next place after another where its velocity may change on its way in a direction.
-    pub(super) fn next_knot(&self, place: f64, forward: bool) -> Option<f64> {
-        let knot = self.path?.next_knot(self.playback, place, forward);
-        let bend = self
-            .member
-            .and_then(|member| member.next_bend(self.playback, place, forward));
-        let nearer = |a: f64, b: f64| if forward { a.min(b) } else { a.max(b) };
-        knot.into_iter().chain(bend).reduce(nearer)
+    /// Returns its track's position for a place in its clip.
+    fn position(&self, place: f64) -> f64 {
+        self.member
+            .map_or(place, |member| member.phase(self.part.playback, place))
     }
 }

@@ -307,11 +307,6 @@ impl RootPath {
         }
     }
 
-    /// Returns the number of knots in a second of clip.
-    pub(crate) fn knots_per_second(&self) -> f64 {
-        (self.knots.len() - 1) as f64 / self.duration()
-    }
-
     /// Bytes of memory.
     pub(crate) fn bytes(&self) -> usize {
         size_of_val(&self.knots[..])

@@ -68,11 +68,16 @@ fn number(random: &mut Rng, most: f64) -> f64 {
 }
 
 pub fn cast(random: &mut Rng) -> Cast {
+    cast_of(random, 1.0)
+}
+
+/// Clips that are so many times as long as usual.
+pub fn cast_of(random: &mut Rng, stretch: f64) -> Cast {
     let clip = |i: usize, random: &mut Rng| {
         let length = if i == 3 {
             0.0
         } else {
-            number(random, 2.0).max(0.05)
+            number(random, 2.0).max(0.05) * stretch
         };
         let playback = [
             PlaybackMode::Loop,
