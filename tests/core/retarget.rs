@@ -156,11 +156,10 @@ const ALIKE: Bounds = Bounds {
     legs: 6.5,
     hands: 0.005,
 };
-/// Where bones have other shares of a limb and feet are larger, limbs have to bend otherwise for hands and feet to be in place,
-/// also just after a foot has lifted off.
+/// Where bones have other shares of a limb and feet are larger, limbs have to bend otherwise for hands and feet to be in place.
 const UNLIKE: Bounds = Bounds {
     arms: 25.0,
-    legs: 42.5,
+    legs: 41.0,
     hands: 0.005,
 };
 

@@ -230,9 +230,9 @@ impl<'a> Feet<'a> {
                 run.clone()
                     .for_each(|at| out[order[at]] -= drift * (at as f32 / count as f32));
             }
-            // Around their mean, corrections are as small as possible.
-            let mean = run.clone().map(|at| out[order[at]]).sum::<Vec3>() / run.len() as f32;
-            run.clone().for_each(|at| out[order[at]] -= mean);
+            // Around the middle of them, the largest correction is as small as possible.
+            let middle = middle(run.clone().map(|at| out[order[at]]));
+            run.clone().for_each(|at| out[order[at]] -= middle);
         }
         // Between two contacts, a foot moves as the source's does, in proportion, where it is near the ground. What it is off by
         // at the next contact is made up for where the source's moves fast, so that no foot slides that hardly moves there.
@@ -452,4 +452,17 @@ impl<'a> Feet<'a> {
             .map(|frame| around(&most, frame).iter().sum::<f32>() / (2 * reach + 1) as f32)
             .collect()
     }
+}
+
+/// Returns the center of the smallest sphere around points, by Bădoiu and Clarkson's steps to the farthest of them.
+fn middle(points: impl Iterator<Item = Vec3> + Clone) -> Vec3 {
+    let mut middle = points.clone().next().unwrap_or_default();
+    for step in 2..34 {
+        let farthest = points.clone().max_by(|a, b| {
+            a.distance_squared(middle)
+                .total_cmp(&b.distance_squared(middle))
+        });
+        middle += farthest.map_or(Vec3::ZERO, |point| (point - middle) / step as f32);
+    }
+    middle
 }
