@@ -483,3 +483,83 @@ fn what_another_stack_moves_is_at_rest() {
     });
     assert_eq!(places.collect::<Vec<_>>(), [[3.0, 8.0], [1.0, 6.0]]);
 }
+
+/// A chain of joints that swing for 0.7 s, with keys at these times, in order, given the joint and the key.
+fn chain(
+    joints: u32,
+    keys: u32,
+    after: impl Fn(f64) -> After,
+    mut time: impl FnMut(u32) -> f64,
+) -> File {
+    let mut file = File::default();
+    let (mut parent, (_, layer)) = (0, file.stack("swing", [0.0, 0.7]));
+    for joint in 0..joints {
+        let place = [("Lcl Translation", [0.0, f64::from(joint.min(1)), 0.0])];
+        let node = file.node(&format!("bone{joint}"), "Mesh", parent, &place);
+        file.mesh(node, &TETRAHEDRON, &FACES, "");
+        parent = node;
+        let degrees = 40.0 / f64::from(joints);
+        let key = |key: u32| {
+            let time = match key {
+                0 => 0.0,
+                _ if key + 1 == keys => 0.7,
+                _ => time(key),
+            };
+            let phase = 9.0 * time + 0.1 * f64::from(joint);
+            let slope = degrees * 9.0 * phase.cos();
+            (time, degrees * phase.sin(), after(slope))
+        };
+        let keys: Vec<_> = (0..keys).map(key).collect();
+        file.animate(layer, node, "Lcl Rotation", &[("X", &keys)], "");
+    }
+    file
+}
+
+#[test]
+fn keys_at_times_that_hardly_differ_are_as_many_frames_as_keys() {
+    let mut random = Rng::with_seed(1);
+    let time = |key: u32| 0.7 * f64::from(key) / 20.0 + 2e-4 * random.f64();
+    let file = chain(20, 21, |_| After::Linear, time);
+    let imported = open(file.text().as_bytes()).unwrap();
+    assert_eq!(imported.model.clips[0].frame_count(), 21);
+    assert!(imported.model.clips[0].frame_times().is_none());
+    is_as_the_library_says(&file, &[]);
+}
+
+#[test]
+fn keys_at_times_of_their_own_are_no_more_frames_than_it_takes() {
+    let mut random = Rng::with_seed(1);
+    let time = |key: u32| 0.7 * (f64::from(key) + 0.5 * random.f64()) / 12.0;
+    let file = chain(60, 12, |slope| After::Cubic(slope, slope), time);
+    let imported = open(file.text().as_bytes()).unwrap();
+    let count = imported.model.clips[0].frame_count();
+    assert!(count < 400, "{count} frames for 602 times of keys");
+    is_as_the_library_says(&file, &[]);
+}
+
+#[test]
+fn a_few_keys_that_turn_far_take_little_memory() {
+    let mut file = File::default();
+    let (_, layer) = file.stack("spin", [0.0, 2.0]);
+    for name in ["a", "b", "c", "d", "e"] {
+        let node = file.node(name, "Mesh", 0, &[]);
+        file.mesh(node, &TETRAHEDRON, &FACES, "");
+        let keys: Vec<_> = (0..20)
+            .map(|key| {
+                let time = f64::from(key) * 0.1;
+                (time, 4e3 * (time * 9.0).sin(), After::Cubic(3e4, -2e4))
+            })
+            .collect();
+        file.animate(
+            layer,
+            node,
+            "Lcl Rotation",
+            &[("X", &keys), ("Y", &keys)],
+            "",
+        );
+    }
+    let imported = open(file.text().as_bytes()).unwrap();
+    let clip = &imported.model.clips[0];
+    let transforms = clip.frame_count() * imported.model.skeleton.len();
+    assert!(transforms <= 1 << 16, "{transforms} transforms of 200 keys");
+}
