@@ -83,8 +83,8 @@ pub(super) fn sample_up_to(
         if count == most {
             return None;
         }
-        // Frames stay where they are, and others come between them.
-        count = (2 * count - 1).min(most);
+        // Frames at the keys of one joint stay there, and others come between them.
+        count = (2 * count - usize::from(bound.is_finite())).min(most);
     }
 }
 

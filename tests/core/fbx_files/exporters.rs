@@ -1,7 +1,7 @@
 //! What exporters write in their own ways: transparency, bind matrices, levels of detail, and odd text.
 
 use super::{
-    file::{After, File},
+    file::{After, Cluster, File},
     import, import_with_warnings, open,
     scenes::{FACES, arm, tetrahedron},
 };
@@ -10,6 +10,7 @@ use bevy_marionette::{
     import::{ImportSettings, Imported, open_model},
     model::Material,
 };
+use glam::DMat4;
 
 /// A material with these properties, and textures of these properties.
 fn material(properties: &[(&str, &[f64])], textures: &[(&str, &str)]) -> File {
@@ -157,6 +158,31 @@ fn of_levels_of_detail_that_names_tell_the_finest_is_shown() {
     assert_eq!(part_names(&imported), ["body_LOD0", "boots0", "hat"]);
     let all = ["body_LOD0", "body_LOD1", "boots0", "boots1", "hat"];
     assert_eq!(part_names(&with_all_levels(&file)), all);
+}
+
+#[test]
+fn skins_that_could_blend_dual_quaternions_but_do_not_are_linear() {
+    for (weights, is_linear) in [("0,0", true), ("0,0.5", false)] {
+        let mut file = File::default();
+        let bone = file.node("bone", "LimbNode", 0, &[]);
+        let body = file.node("body", "Mesh", 0, &[]);
+        let mesh = file.mesh(body, &tetrahedron([0.0; 3]), &FACES, "");
+        let cluster = Cluster {
+            node: bone,
+            weights: (0..4).map(|vertex| (vertex, 1.0)).collect(),
+            mesh: DMat4::IDENTITY,
+            joint: DMat4::IDENTITY,
+        };
+        let blend = format!(
+            "\nSkinningType: \"Blend\"\nIndexes: *2 {{ a: 0,1 }}\nBlendWeights: *2 {{ a: {weights} }}\n"
+        );
+        file.skin_with(mesh, &[cluster], &blend);
+        if is_linear {
+            import(&file.text(), &[]);
+        } else {
+            import_with_warnings(&file.text(), "fbx: dual quaternions");
+        }
+    }
 }
 
 fn part_names(imported: &Imported) -> Vec<&str> {
