@@ -563,3 +563,22 @@ fn a_few_keys_that_turn_far_take_little_memory() {
     let transforms = clip.frame_count() * imported.model.skeleton.len();
     assert!(transforms <= 1 << 16, "{transforms} transforms of 200 keys");
 }
+
+#[test]
+fn frames_follow_what_curves_need_and_not_how_many_joints_have_them() {
+    let frames = |joints, keys: u32, spread: f64, after: fn(f64) -> After| {
+        let mut random = Rng::with_seed(1);
+        let time = |key: u32| 0.7 * (f64::from(key) + spread * random.f64()) / f64::from(keys - 1);
+        let file = chain(joints, keys, after, time);
+        let imported = open(file.text().as_bytes()).unwrap();
+        imported.model.clips[0].frame_count()
+    };
+    // At times that differ by rounding: as many as a joint has keys.
+    for joints in [10, 20, 40, 80] {
+        assert_eq!(frames(joints, 21, 1e-3, |_| After::Linear), 21, "{joints}");
+        assert_eq!(frames(joints, 41, 1e-3, |_| After::Linear), 41, "{joints}");
+    }
+    // At times of their own: twice the joints have twice as many of them, but hardly need more frames.
+    let own = [60, 120].map(|joints| frames(joints, 13, 0.5, |slope| After::Cubic(slope, slope)));
+    assert!(own[1] as f64 <= 1.25 * own[0] as f64, "{own:?}");
+}
