@@ -124,7 +124,7 @@ fn coarser_in_groups(
         // Each level is a child of the group's node, in order.
         let helper = group.scale_helper.as_deref();
         let levels = helper.map_or(&group.children, |helper| &helper.children);
-        let levels = levels.into_iter().map(|level| index(level));
+        let levels = levels.into_iter().map(index);
         let levels: Vec<usize> = levels.filter(|&level| is_hidden[level].is_some()).collect();
         let first = levels.iter().min_by_key(|&&level| is_hidden[level]);
         for &level in levels.iter().filter(|&level| Some(level) != first) {
