@@ -242,7 +242,10 @@ impl Sampled {
             animated: curves.iter().map(|curve| !curve.is_empty()).collect(),
             transforms: self.transforms,
         };
-        RawClip::new(ClipTiming::new(name, self.duration), frames, self.times)
+        let mut raw = RawClip::new(ClipTiming::new(name, self.duration), frames, self.times);
+        // An artist doesn't count in frames that were chosen here.
+        raw.rate = raw.rate.filter(|_| self.thinned.is_none());
+        raw
     }
 }
 
