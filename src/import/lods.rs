@@ -1,14 +1,29 @@
 //! Levels of detail: copies of a mesh, of which only one is drawn at a time.
 
+use super::{names::listed, report::Report};
+use crate::hierarchy::Hierarchy;
 use std::collections::HashMap;
 
-/// Returns, per node, `true` if it is a coarser level of detail of something according to its name, or below such a node.
-/// `names` are those of nodes with a mesh at or below them. `order` has parents before their children.
-pub(super) fn coarser(
-    names: &[Option<&str>],
-    parents: &[Option<usize>],
-    order: &[usize],
+/// Returns, per node, `true` if it is a coarser level of detail of something: one of those that are known to be, one according to
+/// its name, or below such a node. `meshes` are nodes.
+pub(super) fn coarser<'a>(
+    meshes: &[usize],
+    name: impl Fn(usize) -> &'a str,
+    known: Vec<bool>,
+    hierarchy: &Hierarchy,
 ) -> Vec<bool> {
+    let Hierarchy { order, parents, .. } = hierarchy;
+    // Of nodes with a mesh at or below them.
+    let mut names = vec![None; parents.len()];
+    for &mesh in meshes {
+        for node in std::iter::successors(Some(mesh), |&node| parents[node]) {
+            // Those above were seen, too.
+            if names[node].is_some() {
+                break;
+            }
+            names[node] = Some(name(node));
+        }
+    }
     let levels: Vec<Option<(String, u32)>> =
         names.iter().map(|name| name.and_then(level)).collect();
     let mut finest: HashMap<&str, u32> = HashMap::new();
@@ -16,13 +31,29 @@ pub(super) fn coarser(
         let finest = finest.entry(of).or_insert(*level);
         *finest = (*finest).min(*level);
     }
-    let mut out = vec![false; names.len()];
+    let mut out = known;
     for &node in order {
         let own = levels[node].as_ref();
-        out[node] = own.is_some_and(|(of, level)| *level > finest[&**of])
+        out[node] |= own.is_some_and(|(of, level)| *level > finest[&**of])
             || parents[node].is_some_and(|parent| out[parent]);
     }
     out
+}
+
+/// Warns about levels of detail that are left out.
+pub(super) fn warn<'a>(
+    place: &str,
+    left_out: impl ExactSizeIterator<Item = &'a str>,
+    report: &mut Report,
+) {
+    if left_out.len() > 0 {
+        let names = listed(left_out);
+        report.warn(
+            place,
+            format!("levels of detail other than the finest are left out: {names}"),
+            "to keep them, set `all_lods: true` in a manifest, and hide parts with `PartOverrides`",
+        );
+    }
 }
 
 /// Splits a name such as `Body_LOD1`, `LOD1_Body` or `BodyLod1.001` into what it is a level of, and the level.

@@ -16,7 +16,7 @@ mod firsts;
 mod image_names;
 mod influences;
 mod limits;
-#[cfg(feature = "gltf")]
+#[cfg(any(feature = "fbx", feature = "gltf"))]
 mod lods;
 mod losses;
 mod matching;
@@ -184,7 +184,7 @@ pub struct ImportSettings {
     /// joints agree, and the topmost joint's keys do, too.
     pub as_is: bool,
     /// Keeps all levels of detail of meshes, such as `body_LOD0` and `body_LOD1`, as parts that are drawn on top of each other.
-    /// Otherwise, only the finest are kept. For glTF.
+    /// Otherwise, only the finest are kept. For glTF and FBX.
     pub all_lods: bool,
     /// The most that the file may contain.
     pub limits: Limits,

@@ -7,9 +7,9 @@
 //! moves the skin too far, more frames are inserted between two keys. The same is done where a
 //! spline leaves its chord too far, which is measured.
 //!
-//! If all joints have keys at different times, that would be too many frames. Such a clip gets
+//! If joints have keys at different times, that would be too many frames. Such a clip gets
 //! evenly spaced ones: enough to stay within the same bound, which is measured, too, or as many as
-//! the budget allows.
+//! the budget allows. So it does if half as many are enough.
 //!
 //! Frames that turn out evenly spaced need no times, which makes them faster to sample. To make
 //! them so, keys are moved by no more than the rounding of their own times, or as far as the error
@@ -242,7 +242,10 @@ impl Sampled {
             animated: curves.iter().map(|curve| !curve.is_empty()).collect(),
             transforms: self.transforms,
         };
-        RawClip::new(ClipTiming::new(name, self.duration), frames, self.times)
+        let mut raw = RawClip::new(ClipTiming::new(name, self.duration), frames, self.times);
+        // An artist doesn't count in frames that were chosen here.
+        raw.rate = raw.rate.filter(|_| self.thinned.is_none());
+        raw
     }
 }
 
@@ -312,6 +315,16 @@ pub(super) fn resample(
     let even_shift = shift.filter(|_| frames(&even) <= most.min(2 * frames(&cuts)));
     if even_shift.is_some() {
         cuts = even;
+    }
+
+    // Where joints have keys at times of their own, or splines bend here more and there less, fewer frames may be enough.
+    let longest = curves.iter().map(Curve::len).max().unwrap_or(0);
+    let numbers = [longest, frames(&cuts) / 2];
+    if numbers[0] < numbers[1] {
+        let fewer = even::sample_up_to(numbers, bound, curves, &moments, skin, budget);
+        if fewer.is_some() {
+            return fewer;
+        }
     }
 
     let error = error(&cuts, even_shift.unwrap_or(0.0));

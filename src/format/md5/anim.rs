@@ -129,7 +129,13 @@ fn read(reader: &mut Reader, anim: &mut Md5Anim) -> Result<(), Stop> {
         );
     }
     anim.frame_rate = match header.rate {
-        Some((rate, _)) if rate != 0.0 => rate,
+        Some((rate, at)) if rate != 0.0 => {
+            if rate < 0.0 {
+                let message = format!("`frameRate` is {rate}: the frames are played backward");
+                reader.warn(at, message, "to play them forward, remove its minus sign");
+            }
+            rate
+        }
         other => {
             let message = if other.is_some() {
                 "`frameRate` is 0"

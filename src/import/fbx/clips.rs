@@ -45,6 +45,8 @@ pub(super) struct Importer<'a> {
 struct Motion {
     curves: Vec<Curve>,
     keyed: Vec<[bool; 3]>,
+    /// Keys in the file. The curves have more, where the file's turn far or bend sharply.
+    keys: usize,
     seconds: f64,
     /// Joints that are mirrored at some time, unlike at rest.
     mirrored: BTreeSet<String>,
@@ -110,7 +112,7 @@ impl Importer<'_> {
             motion
                 .curves
                 .resize_with(model.skeleton.len(), Curve::default);
-            budget.add_keys(motion.curves.iter().map(Curve::len).sum());
+            budget.add_keys(motion.keys);
             let Some(sampled) = resample(&motion.curves, motion.seconds, &skin, &mut budget) else {
                 doubts.too_large.push(name);
                 continue;
@@ -177,6 +179,7 @@ impl Importer<'_> {
         let mut out = Motion {
             curves: Vec::with_capacity(self.rig.joints.len()),
             keyed: Vec::with_capacity(self.rig.joints.len()),
+            keys: 0,
             seconds: span[1] - span[0],
             mirrored: BTreeSet::new(),
         };
@@ -193,6 +196,7 @@ impl Importer<'_> {
                 continue;
             };
             let times = moved.times(node, span, points)?;
+            out.keys += times.len();
             let cost = moved.cost(node);
             *points = points.checked_sub(times.len().saturating_mul(cost) / 8)?;
             let times = with_turns(times, |pair| moved.turn(node, pair), *points)?;

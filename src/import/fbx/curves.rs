@@ -46,18 +46,16 @@ pub(super) fn read(
         let Some(inside) = between_keys([pair[0], pair[1]]) else {
             continue;
         };
-        let next = |time: f64, last: Option<&Local>| {
-            let mut next = at(time);
-            // Neighbors in one hemisphere, so that cubics don't go the long way around.
-            if last.is_some_and(|last| last.rotation.dot(next.rotation) < 0.0) {
+        // Neighbors in one hemisphere, so that cubics don't go the long way around.
+        let follow = |last: &Local, next: &mut Local| {
+            if last.rotation.dot(next.rotation) < 0.0 {
                 next.rotation = -next.rotation;
             }
-            next
         };
         let is_met = |corners: [&Local; 4], t: f64, point: &Local| {
             is_near(&cubic(corners, t), point, size, OFF)
         };
-        let points = read_evenly(inside, next, is_met, budget)?;
+        let points = read_evenly(inside, &mut at, follow, is_met, budget)?;
         let pieces = points.len() / 6;
         let points: Vec<Local> = points.into_iter().step_by(2).collect();
         // What bends sharply somewhere gets keys of its own: sampling looks at a few points between two keys only.
@@ -137,23 +135,31 @@ pub(super) fn between_keys([from, to]: [f64; 2]) -> Option<[f64; 2]> {
 }
 
 /// Reads the stretch from one time to another at evenly spaced points, until cubics meet it. There are six for each piece, and one at
-/// the end: cubics go through every second of them, and are compared with the others by `is_met`. `at` is given the point before.
-/// `None` if the budget is used up.
+/// the end: cubics go through every second of them, and are compared with the others by `is_met`. `follow` adapts a point to the
+/// one before. `None` if the budget is used up.
 pub(super) fn read_evenly<T>(
     [from, to]: [f64; 2],
-    mut at: impl FnMut(f64, Option<&T>) -> T,
+    mut at: impl FnMut(f64) -> T,
+    follow: impl Fn(&T, &mut T),
     is_met: impl Fn([&T; 4], f64, &T) -> bool,
     budget: &mut usize,
 ) -> Option<Vec<T>> {
     let mut pieces = 1;
+    let mut known = Vec::new();
     loop {
         let count = 6 * pieces + 1;
         // Counted before they are read, which takes most of the time.
-        *budget = budget.checked_sub(count)?;
+        *budget = budget.checked_sub(count - known.len())?;
         let mut points: Vec<T> = Vec::with_capacity(count);
+        // Every second one was read with half as many pieces.
+        let mut before = std::mem::take(&mut known).into_iter();
         for point in 0..count {
+            let read = (point % 2 == 0).then(|| before.next()).flatten();
             let share = point as f64 / (count - 1) as f64;
-            let next = at(from + (to - from) * share, points.last());
+            let mut next = read.unwrap_or_else(|| at(from + (to - from) * share));
+            if let Some(last) = points.last() {
+                follow(last, &mut next);
+            }
             points.push(next);
         }
         // One in the middle wouldn't do: an S-curve crosses its cubic there.
@@ -167,8 +173,8 @@ pub(super) fn read_evenly<T>(
         if pieces == MOST_PIECES || (0..pieces).all(is_met) {
             return Some(points);
         }
-        // Doubled, so that at most about twice as many points are read as are kept.
         pieces *= 2;
+        known = points;
     }
 }
 

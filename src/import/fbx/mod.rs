@@ -77,7 +77,7 @@ pub(super) fn import(
     let mut report = Report::new(file);
     let scene = scene::load(source, &mut report)?;
 
-    let meshes = nodes::meshes(&scene, &mut report);
+    let meshes = nodes::meshes(&scene, settings.all_lods, &mut report);
     let rig = nodes::read(&scene, &basis, &meshes, limits, &mut report, is_joint)?;
     let mut materials = Materials::read(&scene, &mut report);
     on_images(&materials.list, &materials.images);

@@ -10,6 +10,7 @@ use crate::{
     import::{
         Limits,
         axes::Basis,
+        lods,
         names::listed,
         nodes::{Local, Node, Rig},
         report::Report,
@@ -17,7 +18,6 @@ use crate::{
     model::is_near,
 };
 use glam::DVec3;
-use std::collections::HashMap;
 use ufbx::{ElementType, Mesh, Scene, SkinDeformer};
 
 /// A mesh in the scene.
@@ -31,8 +31,13 @@ pub(super) struct NodeMesh<'a> {
     pub(super) has_loose_vertices: bool,
 }
 
-/// Returns the meshes of the scene, except for lower levels of detail, and for hidden ones if there are others.
-pub(super) fn meshes<'a>(scene: &'a Scene, report: &mut Report) -> Vec<NodeMesh<'a>> {
+/// Returns the meshes of the scene, except for coarser levels of detail, and for hidden ones if there are others.
+/// With `all_lods`, all levels are.
+pub(super) fn meshes<'a>(
+    scene: &'a Scene,
+    all_lods: bool,
+    report: &mut Report,
+) -> Vec<NodeMesh<'a>> {
     let (mut meshes, mut skins) = (Vec::new(), Vec::new());
     for (at, node) in scene.nodes.into_iter().enumerate() {
         let Some(mesh) = node.mesh.as_ref() else {
@@ -53,7 +58,9 @@ pub(super) fn meshes<'a>(scene: &'a Scene, report: &mut Report) -> Vec<NodeMesh<
         };
         meshes.push((mesh, node.visible));
     }
-    leave_out_levels(scene, &mut meshes, report);
+    if !all_lods {
+        leave_out_levels(scene, &mut meshes, report);
+    }
     let is_hidden = |(_, is_visible): &&(NodeMesh, bool)| !is_visible;
     let names = meshes.iter().filter(is_hidden);
     let hidden: Vec<&str> = names
@@ -73,56 +80,74 @@ pub(super) fn meshes<'a>(scene: &'a Scene, report: &mut Report) -> Vec<NodeMesh<
     meshes.into_iter().map(|(mesh, _)| mesh).collect()
 }
 
-/// Leaves out all but the first level of each group of levels of detail that has a mesh, or one that is shown.
+/// Leaves out levels of detail but for the finest: all but the first level of each group that has a mesh, or one that is shown, and
+/// those whose names say that they are coarser.
 fn leave_out_levels(scene: &Scene, meshes: &mut Vec<(NodeMesh, bool)>, report: &mut Report) {
-    let index = |node: &ufbx::Node| node.element.typed_id as usize;
-    // Each level is a child of the group's node, in order.
-    let mut level_of: HashMap<usize, (usize, usize)> = HashMap::new();
-    for group in &scene.nodes {
-        if group.attrib_type != ElementType::LodGroup {
-            continue;
+    let hierarchy = hierarchy(scene);
+    let mut coarse = coarser_in_groups(scene, &hierarchy, meshes);
+    let nodes: Vec<usize> = meshes.iter().map(|(mesh, _)| mesh.node).collect();
+    let name = |node: usize| &*scene.nodes[node].element.name;
+    coarse = lods::coarser(&nodes, name, coarse, &hierarchy);
+    let mut left_out = Vec::new();
+    if nodes.iter().any(|&node| !coarse[node]) {
+        meshes.retain(|(mesh, _)| {
+            if coarse[mesh.node] {
+                left_out.push(name(mesh.node));
+            }
+            !coarse[mesh.node]
+        });
+    }
+    lods::warn("", left_out.into_iter(), report);
+}
+
+/// Returns, per node, `true` if it is a level of a group of levels of detail, but not the first that has a mesh, or one that is
+/// shown.
+fn coarser_in_groups(
+    scene: &Scene,
+    hierarchy: &Hierarchy,
+    meshes: &[(NodeMesh, bool)],
+) -> Vec<bool> {
+    let mut coarse = vec![false; scene.nodes.count];
+    // Per node with meshes at or below it, `false` if one of them is shown.
+    let mut is_hidden: Vec<Option<bool>> = vec![None; scene.nodes.count];
+    for (mesh, is_visible) in meshes {
+        let own = is_hidden[mesh.node].get_or_insert(true);
+        *own &= !is_visible;
+    }
+    for &node in hierarchy.order.iter().rev() {
+        if let (Some(own), Some(parent)) = (is_hidden[node], hierarchy.parents[node]) {
+            *is_hidden[parent].get_or_insert(true) &= own;
         }
+    }
+    let groups = scene.nodes.into_iter();
+    for group in groups.filter(|node| node.attrib_type == ElementType::LodGroup) {
+        // Each level is a child of the group's node, in order.
         let helper = group.scale_helper.as_deref();
         let levels = helper.map_or(&group.children, |helper| &helper.children);
-        let levels = levels.into_iter().enumerate();
-        level_of.extend(levels.map(|(level, node)| (index(node), (index(group), level))));
-    }
-    if level_of.is_empty() {
-        return;
-    }
-    // Groups may be within each other.
-    let levels_above = |mesh: &NodeMesh| {
-        let node = Some(&scene.nodes[mesh.node]);
-        let above = std::iter::successors(node, |node| node.parent.as_deref());
-        let levels = above.filter_map(|node| level_of.get(&index(node)).copied());
-        levels.collect::<Vec<_>>()
-    };
-    // Per group, its first level that is shown, or the first one if none is.
-    let mut first: HashMap<usize, (bool, usize)> = HashMap::new();
-    for (mesh, is_visible) in meshes.iter() {
-        for (group, level) in levels_above(mesh) {
-            let level = (!is_visible, level);
-            let first = first.entry(group).or_insert(level);
-            *first = level.min(*first);
+        let levels = levels.into_iter().map(index);
+        let levels: Vec<usize> = levels.filter(|&level| is_hidden[level].is_some()).collect();
+        let first = levels.iter().min_by_key(|&&level| is_hidden[level]);
+        for &level in levels.iter().filter(|&level| Some(level) != first) {
+            coarse[level] = true;
         }
     }
-    let mut left_out = Vec::new();
-    meshes.retain(|(mesh, _)| {
-        let is_first = |(group, level): &(usize, usize)| first[group].1 == *level;
-        let is_kept = levels_above(mesh).iter().all(is_first);
-        if !is_kept {
-            left_out.push(&*scene.nodes[mesh.node].element.name);
-        }
-        is_kept
-    });
-    if !left_out.is_empty() {
-        let message = format!(
-            "only the first level of detail of each group is loaded, without {}",
-            listed(left_out)
-        );
-        let hint = "to load another level, export it without the group";
-        report.warn("", message, hint);
-    }
+    coarse
+}
+
+/// The index of a node.
+fn index(node: &ufbx::Node) -> usize {
+    node.element.typed_id as usize
+}
+
+/// The hierarchy of the file's nodes. What is above everything is no node of the file.
+fn hierarchy(scene: &Scene) -> Hierarchy {
+    let root = index(&scene.root_node);
+    Hierarchy::new(scene.nodes.into_iter().map(|node| {
+        let parent = node.parent.as_ref().map(|parent| index(parent));
+        parent
+            .filter(|&parent| parent != root)
+            .map(|parent| parent as u32)
+    }))
 }
 
 fn has_loose_vertices(mesh: &Mesh, skin: &SkinDeformer) -> bool {
@@ -161,17 +186,8 @@ pub(super) fn read(
     report: &mut Report,
     is_joint: Option<&dyn Fn(&str) -> bool>,
 ) -> Result<Rig, FormatError> {
-    let index = |node: &ufbx::Node| node.element.typed_id as usize;
     let count = scene.nodes.count;
-    // What is above everything is no node of the file.
-    let root = index(&scene.root_node);
-    let parents = scene.nodes.into_iter().map(|node| {
-        let parent = node.parent.as_ref().map(|parent| index(parent));
-        parent
-            .filter(|&parent| parent != root)
-            .map(|parent| parent as u32)
-    });
-    let hierarchy = Hierarchy::new(parents);
+    let (root, hierarchy) = (index(&scene.root_node), hierarchy(scene));
 
     let mut is_skinned = vec![false; count];
     let mut carries = vec![false; count];

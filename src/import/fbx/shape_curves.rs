@@ -219,7 +219,7 @@ pub(super) fn read(
             let cubic: f64 = weighted.map(|(corner, weight)| *corner * weight).sum();
             (cubic - point).abs() <= OFF
         };
-        let points = read_evenly(inside, |time, _| at(time), is_met, budget)?;
+        let points = read_evenly(inside, at, |_, _| (), is_met, budget)?;
         let count = points.len() / 6;
         let length = (pair[1] - pair[0]) / count as f64;
         pieces.extend((0..count).map(|piece| {

@@ -28,7 +28,7 @@ use crate::{
 };
 use glam::{DAffine3, DMat3, Vec3};
 use std::collections::HashSet;
-use ufbx::{Scene, SkinningMethod};
+use ufbx::Scene;
 
 /// Joints of skins and parts of meshes that are bound at most, instances included.
 const MOST_BOUND: usize = 1 << 19;
@@ -143,11 +143,12 @@ impl Importer<'_> {
         let name = given(&node.element.name)
             .or_else(|| given(&mesh.mesh.element.name))
             .unwrap_or_else(|| format!("mesh{}", mesh.node));
+        // Vertices of a skin that blends both methods may all be linear.
         if let Some(skin) = mesh.skin
-            && matches!(
-                skin.skinning_method,
-                SkinningMethod::DualQuaternion | SkinningMethod::BlendedDqLinear
-            )
+            && skin
+                .vertices
+                .into_iter()
+                .any(|vertex| vertex.dq_weight > 0.0)
         {
             repairs.dual_quaternions.push(name.clone());
         }

@@ -9,7 +9,7 @@ use ufbx::{AnimCurve, AnimStack, AnimValue, BlendChannel, Element, Extrapolation
 
 /// Returns how many points of curves may be read of a file: of joints, and as many again of blend shapes.
 pub(super) const fn most_points(file_bytes: usize) -> usize {
-    const FEW: usize = 1 << 21;
+    const FEW: usize = 1 << 20;
     const PER_BYTE: usize = 16;
     FEW.saturating_add(file_bytes.saturating_mul(PER_BYTE))
 }

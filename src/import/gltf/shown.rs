@@ -6,7 +6,7 @@
 use super::json::{Node, Property, Root};
 use crate::{
     hierarchy::Hierarchy,
-    import::{lods::coarser, names::listed, report::Report},
+    import::{lods, names::listed, report::Report},
 };
 use glam::DVec3;
 
@@ -110,38 +110,18 @@ fn finest(root: &Root, hierarchy: &Hierarchy, meshes: &mut Vec<usize>, report: &
             }
         }
     }
-    let mut names = vec![None; nodes.len()];
-    for &mesh in meshes.iter() {
-        for node in above(mesh) {
-            // Those above were seen, too.
-            if names[node].is_some() {
-                break;
-            }
-            names[node] = Some(nodes[node].name.as_deref().unwrap_or_default());
-        }
-        if let Some(name) = &mut names[mesh]
-            && name.trim().is_empty()
-        {
-            *name = mesh_name(root, mesh).unwrap_or_default();
-        }
-    }
-    let by_name = coarser(&names, &hierarchy.parents, &hierarchy.order);
-    for &node in &hierarchy.order {
-        coarse[node] |=
-            by_name[node] || hierarchy.parents[node].is_some_and(|parent| coarse[parent]);
-    }
+    let name = |node: usize| {
+        let own = nodes[node].name.as_deref().unwrap_or_default();
+        let is_unnamed = own.trim().is_empty();
+        let of_mesh = is_unnamed.then(|| mesh_name(root, node)).flatten();
+        of_mesh.unwrap_or(own)
+    };
+    let coarse = lods::coarser(meshes, name, coarse, hierarchy);
     if meshes.iter().all(|&mesh| coarse[mesh]) {
         return;
     }
     let left_out = leave_out(root, meshes, |&node| !coarse[node]);
-    if !left_out.is_empty() {
-        let names = listed(left_out.iter().map(String::as_str));
-        report.warn(
-            "nodes",
-            format!("levels of detail other than the finest are left out: {names}"),
-            "to keep them, set `all_lods: true` in a manifest, and hide parts with `PartOverrides`",
-        );
-    }
+    lods::warn("nodes", left_out.iter().map(String::as_str), report);
 }
 
 /// Keeps some meshes. Returns the names of the others.

@@ -19,20 +19,40 @@ pub(super) fn sample_evenly(
     skin: &Skin,
     budget: &mut Budget,
 ) -> Option<Sampled> {
-    let (joints, duration) = (curves.len(), moments[moments.len() - 1].time);
-    let most = budget.share(curves.iter().map(Curve::len).sum(), joints);
+    let most = budget.share(curves.iter().map(Curve::len).sum(), curves.len());
+    sample_up_to([FEWEST, most], f64::INFINITY, curves, moments, skin, budget)
+}
+
+/// The same with a number of frames from `fewest` to `most`, which lead the skin no farther than `bound` from its place, or else are
+/// `None`.
+pub(super) fn sample_up_to(
+    [fewest, most]: [usize; 2],
+    bound: f64,
+    curves: &[Curve],
+    moments: &[Moment],
+    skin: &Skin,
+    budget: &mut Budget,
+) -> Option<Sampled> {
+    let duration = moments[moments.len() - 1].time;
     let steps: Vec<f64> = moments
         .iter()
         .filter(|moment| moment.after_step)
         .map(|moment| moment.time)
         .collect();
     let keeps_steps = steps.len() <= most / 8;
+    if !keeps_steps && bound < f64::INFINITY {
+        return None;
+    }
     let kept = if keeps_steps { &steps[..] } else { &[] };
     let most = most
         .checked_sub(2 * kept.len())
         .filter(|most| *most >= 2 && duration > 0.0)?;
     // Steps that become ramps are to be as short as possible.
-    let mut count = if keeps_steps { FEWEST.min(most) } else { most };
+    let mut count = if keeps_steps {
+        fewest.clamp(2, most)
+    } else {
+        most
+    };
     loop {
         let step = duration / (count - 1) as f64;
         let frames = frames(count, duration, kept);
@@ -42,14 +62,10 @@ pub(super) fn sample_evenly(
             let near = steps.partition_point(|&step| step < time - ramp);
             steps.get(near).is_some_and(|&step| step <= time + ramp)
         };
-        let limit = if count < most {
-            skin.bound()
-        } else {
-            f64::INFINITY
-        };
+        let limit = if count < most { skin.bound() } else { bound };
         let (transforms, error) =
             sample_and_measure(curves, moments, &frames, skin, is_step, limit);
-        if error <= limit || count == most {
+        if error <= limit || (count == most && bound == f64::INFINITY) {
             budget.spent += transforms.len();
             let times = frames.iter().filter(|_| !kept.is_empty());
             let thinned = Some(Thinned {
@@ -64,7 +80,11 @@ pub(super) fn sample_evenly(
                 thinned,
             });
         }
-        count = (2 * count).min(most);
+        if count == most {
+            return None;
+        }
+        // Frames at the keys of one joint stay there, and others come between them.
+        count = (2 * count - usize::from(bound.is_finite())).min(most);
     }
 }
 

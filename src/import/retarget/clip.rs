@@ -78,6 +78,7 @@ pub(in crate::import) fn retarget_frames(
                     source: from.contacts.map(|contact| {
                         pose.places[source_foot] + pose.rotations[source_foot] * contact
                     }),
+                    source_ankle: pose.places[source_foot],
                 })
             });
         }

@@ -8,14 +8,14 @@
 //! about the point that moves less in the source. Between two contacts, the foot passes smoothly
 //! from one correction to the next, while the source's moves fast. Where that is slow and near the ground, the foot moves as
 //! it does, in proportion. The height above the ground is that of the source, in
-//! proportion, as long as the foot is near it.
+//! proportion, as long as the foot is near it. A foot that doesn't stand lies on the ground as thick as it is.
 //!
 //! Legs are never stretched more than the source's, or nearly straight, because a knee snaps if
 //! they are. For feet that stand, the hips are lowered. Other feet stay behind.
 
 use super::{
     Retarget,
-    body::{Leg, smoothstep},
+    body::{Body, Leg, smoothstep},
 };
 use crate::{
     model::{PlaybackMode, SkeletalClip},
@@ -30,8 +30,9 @@ pub(super) struct LegFrame {
     pub(super) thigh: Vec3,
     pub(super) ankle: Vec3,
     pub(super) rotation: Quat,
-    /// Heel and ball of the source, in the target's model space.
+    /// Heel and ball of the source, in the target's model space, and its ankle.
     pub(super) source: [Vec3; 2],
+    pub(super) source_ankle: Vec3,
 }
 
 /// The legs in all frames.
@@ -43,6 +44,8 @@ pub(super) struct Feet<'a> {
     times: Vec<f64>,
     legs: [Vec<LegFrame>; 2],
     targets: [Leg; 2],
+    /// The thickness of a foot around its ankle, as a share of the ankle's height.
+    thickness: f32,
 }
 
 /// The places of the ankles in a frame, and the distance by which the hips must be lowered for
@@ -56,6 +59,9 @@ pub(super) struct Goals {
 const NEAR_GROUND: [f32; 2] = [0.1, 0.6];
 /// The same for a foot that moves over the ground as the source's does.
 const GLIDES: [f32; 2] = [0.05, 0.2];
+/// The largest thickness of a foot around its ankle, as a share of the ankle's height. Feet that lie on their back or side are on
+/// the ground with it. Those that stand aren't, even on a heel that is turned by 35°.
+const THICK: f32 = 0.8;
 /// The largest stretch of a leg, and the largest distance by which the hips may be lowered, in
 /// lengths of a leg.
 const STRETCHED: f32 = 0.98;
@@ -69,6 +75,8 @@ const DROP_TIME: f64 = 0.1;
 /// at which it may slide. The same as for [`Plants`].
 const LOW: f32 = 0.03;
 const SLOW: [f32; 2] = [0.25, 0.2];
+/// How many times as fast a foot no longer needs to go as far as the source's.
+const FAST: f32 = 4.0;
 /// Seconds for which a foot stands, at least.
 const SHORTEST: f64 = 0.05;
 
@@ -98,12 +106,19 @@ impl<'a> Feet<'a> {
             times: Vec::new(),
             legs: Default::default(),
             targets,
+            thickness: THICK,
         })
     }
 
     /// Adds a frame.
     pub(super) fn push(&mut self, time: f64, leg: impl Fn(usize) -> Option<LegFrame>) {
         if let (Some(left), Some(right)) = (leg(0), leg(1)) {
+            let Retarget { from, to, .. } = self.map;
+            for leg in [left, right] {
+                // Nothing is thicker than the ankle is high at any time.
+                let height = (to.up.dot(leg.source_ankle) - from.floor) / from.ankle;
+                self.thickness = self.thickness.min(height.max(0.0));
+            }
             self.times.push(time);
             self.legs[0].push(left);
             self.legs[1].push(right);
@@ -157,10 +172,12 @@ impl<'a> Feet<'a> {
             ankle, rotation, ..
         } = self.legs[leg][frame];
         let height = self.height(leg, frame);
-        let contacts = self.targets[leg]
-            .contacts
-            .map(|contact| to.up.dot(ankle + rotation * contact));
-        let own = contacts.into_iter().fold(f32::INFINITY, f32::min) - to.floor;
+        let contacts = self.targets[leg].contacts;
+        let own = self.lowest(
+            to,
+            contacts.map(|contact| ankle + rotation * contact),
+            ankle,
+        );
         (ratio * height - own) * self.nearness(height, NEAR_GROUND)
     }
 
@@ -171,10 +188,16 @@ impl<'a> Feet<'a> {
 
     /// Returns the height of a foot of the source above the ground.
     fn height(&self, leg: usize, frame: usize) -> f32 {
-        let heights = self.legs[leg][frame]
-            .source
-            .map(|contact| self.map.to.up.dot(contact));
-        heights[0].min(heights[1]) - self.map.from.floor
+        let frame = self.legs[leg][frame];
+        self.lowest(&self.map.from, frame.source, frame.source_ankle)
+    }
+
+    /// Returns the height of a foot of a body above the ground: of heel, ball, or what is around the ankle.
+    fn lowest(&self, body: &Body, contacts: [Vec3; 2], ankle: Vec3) -> f32 {
+        let up = self.map.to.up;
+        let [heel, ball] = contacts.map(|contact| up.dot(contact));
+        let around = up.dot(ankle) - self.thickness * body.ankle;
+        heel.min(ball).min(around) - body.floor
     }
 
     /// Returns the distance by which the ankle must move over the ground, in each frame.
@@ -230,9 +253,9 @@ impl<'a> Feet<'a> {
                 run.clone()
                     .for_each(|at| out[order[at]] -= drift * (at as f32 / count as f32));
             }
-            // Around their mean, corrections are as small as possible.
-            let mean = run.clone().map(|at| out[order[at]]).sum::<Vec3>() / run.len() as f32;
-            run.clone().for_each(|at| out[order[at]] -= mean);
+            // Around the middle of them, the largest correction is as small as possible.
+            let middle = middle(run.clone().map(|at| out[order[at]]));
+            run.clone().for_each(|at| out[order[at]] -= middle);
         }
         // Between two contacts, a foot moves as the source's does, in proportion, where it is near the ground. What it is off by
         // at the next contact is made up for where the source's moves fast, so that no foot slides that hardly moves there.
@@ -271,10 +294,27 @@ impl<'a> Feet<'a> {
         out
     }
 
-    /// Returns the distance by which a foot in the air must move from a frame to the next to go as far as the source's, as
-    /// long as it is near the ground.
+    /// Returns the distance by which a foot that doesn't stand must move from a frame to the next to go as far as the source's,
+    /// as long as that is near the ground and slow. Where it is fast, the way would add up to more than the leg can reach.
     fn glide(&self, leg: usize, frame: usize) -> Vec3 {
-        self.slide(leg, frame, 0.0) * self.nearness(self.height(leg, frame), GLIDES)
+        let times = self.speed(leg, frame) / self.slow();
+        let slowness = 1.0 - smoothstep((times - 1.0) / (FAST - 1.0));
+        self.slide(leg, frame, 0.0) * self.nearness(self.height(leg, frame), GLIDES) * slowness
+    }
+
+    /// Returns the speed of a foot of the source over the ground, from a frame to the next.
+    fn speed(&self, leg: usize, frame: usize) -> f32 {
+        let next = (frame + 1).min(self.times.len() - 1);
+        let seconds = (self.times[next] - self.times[frame]) as f32;
+        let ground = self.map.turn * self.plants.ground_velocity * seconds;
+        let [now, next] = [frame, next].map(|frame| self.legs[leg][frame].source);
+        let ways = [0, 1].map(|contact| (next[contact] - now[contact] - ground).length());
+        ways[0].min(ways[1]) / seconds.max(1e-6)
+    }
+
+    /// Returns the speed over the ground up to which a foot of the source may stand.
+    fn slow(&self) -> f32 {
+        SLOW[0] * self.map.from.size + SLOW[1] * self.plants.ground_velocity.length()
     }
 
     /// Returns the way of a foot of the source from a frame to the next.
@@ -368,7 +408,7 @@ impl<'a> Feet<'a> {
         // Feet that sink into the ground at times don't lower it for others.
         let floor = self.map.from.floor + lowest.clamp(0.0, 0.05 * size);
         let ground = self.map.turn * self.plants.ground_velocity;
-        let slow = SLOW[0] * size + SLOW[1] * ground.length();
+        let slow = self.slow();
         let stands = |frame: usize| {
             let [now, next] = [frame, frame + 1].map(|frame| self.legs[leg][frame].source);
             let seconds = (self.times[frame + 1] - self.times[frame]) as f32;
@@ -452,4 +492,17 @@ impl<'a> Feet<'a> {
             .map(|frame| around(&most, frame).iter().sum::<f32>() / (2 * reach + 1) as f32)
             .collect()
     }
+}
+
+/// Returns the center of the smallest sphere around points, by Bădoiu and Clarkson's steps to the farthest of them.
+fn middle(points: impl Iterator<Item = Vec3> + Clone) -> Vec3 {
+    let mut middle = points.clone().next().unwrap_or_default();
+    for step in 2..34 {
+        let farthest = points.clone().max_by(|a, b| {
+            a.distance_squared(middle)
+                .total_cmp(&b.distance_squared(middle))
+        });
+        middle += farthest.map_or(Vec3::ZERO, |point| (point - middle) / step as f32);
+    }
+    middle
 }

@@ -483,3 +483,104 @@ fn what_another_stack_moves_is_at_rest() {
     });
     assert_eq!(places.collect::<Vec<_>>(), [[3.0, 8.0], [1.0, 6.0]]);
 }
+
+/// A chain of joints that swing for 0.7 s, with keys at these times, in order, given the joint and the key.
+fn chain(
+    joints: u32,
+    keys: u32,
+    after: impl Fn(f64) -> After,
+    mut time: impl FnMut(u32) -> f64,
+) -> File {
+    let mut file = File::default();
+    let (mut parent, (_, layer)) = (0, file.stack("swing", [0.0, 0.7]));
+    for joint in 0..joints {
+        let place = [("Lcl Translation", [0.0, f64::from(joint.min(1)), 0.0])];
+        let node = file.node(&format!("bone{joint}"), "Mesh", parent, &place);
+        file.mesh(node, &TETRAHEDRON, &FACES, "");
+        parent = node;
+        let degrees = 40.0 / f64::from(joints);
+        let key = |key: u32| {
+            let time = match key {
+                0 => 0.0,
+                _ if key + 1 == keys => 0.7,
+                _ => time(key),
+            };
+            let phase = 9.0 * time + 0.1 * f64::from(joint);
+            let slope = degrees * 9.0 * phase.cos();
+            (time, degrees * phase.sin(), after(slope))
+        };
+        let keys: Vec<_> = (0..keys).map(key).collect();
+        file.animate(layer, node, "Lcl Rotation", &[("X", &keys)], "");
+    }
+    file
+}
+
+#[test]
+fn keys_at_times_that_hardly_differ_are_as_many_frames_as_keys() {
+    let mut random = Rng::with_seed(1);
+    let time = |key: u32| 0.7 * f64::from(key) / 20.0 + 2e-4 * random.f64();
+    let file = chain(20, 21, |_| After::Linear, time);
+    let imported = open(file.text().as_bytes()).unwrap();
+    let clip = &imported.model.clips[0];
+    assert_eq!((clip.frame_count(), clip.frame_times()), (21, None));
+    // The file has no rate in which callback keys could count.
+    assert_eq!(clip.frame_rate(), None);
+    is_as_the_library_says(&file, &[]);
+}
+
+#[test]
+fn keys_at_times_of_their_own_are_no_more_frames_than_it_takes() {
+    let mut random = Rng::with_seed(1);
+    let time = |key: u32| 0.7 * (f64::from(key) + 0.5 * random.f64()) / 12.0;
+    let file = chain(60, 12, |slope| After::Cubic(slope, slope), time);
+    let imported = open(file.text().as_bytes()).unwrap();
+    let count = imported.model.clips[0].frame_count();
+    assert!(count < 400, "{count} frames for 602 times of keys");
+    is_as_the_library_says(&file, &[]);
+}
+
+#[test]
+fn a_few_keys_that_turn_far_take_little_memory() {
+    let mut file = File::default();
+    let (_, layer) = file.stack("spin", [0.0, 2.0]);
+    for name in ["a", "b", "c", "d", "e"] {
+        let node = file.node(name, "Mesh", 0, &[]);
+        file.mesh(node, &TETRAHEDRON, &FACES, "");
+        let keys: Vec<_> = (0..20)
+            .map(|key| {
+                let time = f64::from(key) * 0.1;
+                (time, 4e3 * (time * 9.0).sin(), After::Cubic(3e4, -2e4))
+            })
+            .collect();
+        file.animate(
+            layer,
+            node,
+            "Lcl Rotation",
+            &[("X", &keys), ("Y", &keys)],
+            "",
+        );
+    }
+    let imported = open(file.text().as_bytes()).unwrap();
+    let clip = &imported.model.clips[0];
+    let transforms = clip.frame_count() * imported.model.skeleton.len();
+    assert!(transforms <= 1 << 16, "{transforms} transforms of 200 keys");
+}
+
+#[test]
+fn frames_follow_what_curves_need_and_not_how_many_joints_have_them() {
+    let frames = |joints, keys: u32, spread: f64, after: fn(f64) -> After| {
+        let mut random = Rng::with_seed(1);
+        let time = |key: u32| 0.7 * (f64::from(key) + spread * random.f64()) / f64::from(keys - 1);
+        let file = chain(joints, keys, after, time);
+        let imported = open(file.text().as_bytes()).unwrap();
+        imported.model.clips[0].frame_count()
+    };
+    // At times that differ by rounding: as many as a joint has keys.
+    for joints in [10, 20, 40, 80] {
+        assert_eq!(frames(joints, 21, 1e-3, |_| After::Linear), 21, "{joints}");
+        assert_eq!(frames(joints, 41, 1e-3, |_| After::Linear), 41, "{joints}");
+    }
+    // At times of their own: twice the joints have twice as many of them, but hardly need more frames.
+    let own = [60, 120].map(|joints| frames(joints, 13, 0.5, |slope| After::Cubic(slope, slope)));
+    assert!(own[1] as f64 <= 1.25 * own[0] as f64, "{own:?}");
+}

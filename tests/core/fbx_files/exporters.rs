@@ -1,12 +1,16 @@
 //! What exporters write in their own ways: transparency, bind matrices, levels of detail, and odd text.
 
 use super::{
-    file::{After, File},
+    file::{After, Cluster, File},
     import, import_with_warnings, open,
     scenes::{FACES, arm, tetrahedron},
 };
 use crate::messages::assert_messages;
-use bevy_marionette::{import::Imported, model::Material};
+use bevy_marionette::{
+    import::{ImportSettings, Imported, open_model},
+    model::Material,
+};
+use glam::DMat4;
 
 /// A material with these properties, and textures of these properties.
 fn material(properties: &[(&str, &[f64])], textures: &[(&str, &str)]) -> File {
@@ -130,14 +134,72 @@ fn of_levels_of_detail_the_first_is_shown() {
     let node = file.node("hat", "Mesh", 0, &[]);
     file.mesh(node, &tetrahedron([0.0; 3]), &FACES, "");
     let (imported, _) = import_with_warnings(&file.text(), "fbx: levels of detail");
-    let mut names: Vec<&str> = imported
-        .model
-        .parts
-        .iter()
-        .map(|part| &*part.name)
-        .collect();
+    assert_eq!(part_names(&imported), ["hat", "near"]);
+    assert_eq!(
+        part_names(&with_all_levels(&file)),
+        ["far", "hat", "middle", "near"]
+    );
+}
+
+#[test]
+fn of_levels_of_detail_that_names_tell_the_finest_is_shown() {
+    let mut file = File::default();
+    for name in ["body_LOD1", "body_LOD0", "hat"] {
+        let node = file.node(name, "Mesh", 0, &[]);
+        file.mesh(node, &tetrahedron([0.0; 3]), &FACES, "");
+    }
+    // A node's name counts for what is below it.
+    for level in 0..2 {
+        let group = file.node(&format!("LOD{level}"), "Null", 0, &[]);
+        let node = file.node(&format!("boots{level}"), "Mesh", group, &[]);
+        file.mesh(node, &tetrahedron([0.0; 3]), &FACES, "");
+    }
+    let (imported, _) = import_with_warnings(&file.text(), "fbx: levels of detail by name");
+    assert_eq!(part_names(&imported), ["body_LOD0", "boots0", "hat"]);
+    let all = ["body_LOD0", "body_LOD1", "boots0", "boots1", "hat"];
+    assert_eq!(part_names(&with_all_levels(&file)), all);
+}
+
+#[test]
+fn skins_that_could_blend_dual_quaternions_but_do_not_are_linear() {
+    for (weights, is_linear) in [("0,0", true), ("0,0.5", false)] {
+        let mut file = File::default();
+        let bone = file.node("bone", "LimbNode", 0, &[]);
+        let body = file.node("body", "Mesh", 0, &[]);
+        let mesh = file.mesh(body, &tetrahedron([0.0; 3]), &FACES, "");
+        let cluster = Cluster {
+            node: bone,
+            weights: (0..4).map(|vertex| (vertex, 1.0)).collect(),
+            mesh: DMat4::IDENTITY,
+            joint: DMat4::IDENTITY,
+        };
+        let blend = format!(
+            "\nSkinningType: \"Blend\"\nIndexes: *2 {{ a: 0,1 }}\nBlendWeights: *2 {{ a: {weights} }}\n"
+        );
+        file.skin_with(mesh, &[cluster], &blend);
+        if is_linear {
+            import(&file.text(), &[]);
+        } else {
+            import_with_warnings(&file.text(), "fbx: dual quaternions");
+        }
+    }
+}
+
+fn part_names(imported: &Imported) -> Vec<&str> {
+    let parts = imported.model.parts.iter();
+    let mut names: Vec<&str> = parts.map(|part| &*part.name).collect();
     names.sort_unstable();
-    assert_eq!(names, ["hat", "near"]);
+    names
+}
+
+fn with_all_levels(file: &File) -> Imported {
+    let settings = ImportSettings {
+        all_lods: true,
+        ..ImportSettings::default()
+    };
+    let imported = open_model("f.fbx", file.text().as_bytes(), &settings).unwrap();
+    assert!(imported.warnings.is_empty(), "{:?}", imported.warnings);
+    imported
 }
 
 #[test]

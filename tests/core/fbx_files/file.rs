@@ -168,7 +168,13 @@ impl File {
 
     /// Adds a skin to a mesh.
     pub fn skin(&mut self, mesh: u64, clusters: &[Cluster]) -> u64 {
-        let skin = self.object("Deformer", "Deformer", "", "Skin", "Version: 101");
+        self.skin_with(mesh, clusters, "")
+    }
+
+    /// The same with more to say of the skin.
+    pub fn skin_with(&mut self, mesh: u64, clusters: &[Cluster], more: &str) -> u64 {
+        let skin = format!("Version: 101{more}");
+        let skin = self.object("Deformer", "Deformer", "", "Skin", &skin);
         self.connect(skin, mesh);
         for cluster in clusters {
             let mut contents = String::from("Version: 100\n");

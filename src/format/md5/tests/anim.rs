@@ -95,9 +95,11 @@ fn a_rate_of_0_and_bounds_that_do_not_parse_are_warnings() {
 }
 
 #[test]
-fn a_negative_rate_is_kept() {
-    let parsed = parse_anim("a", NOD.replace("frameRate 24", "frameRate -30").as_bytes()).unwrap();
-    assert_eq!((parsed.value.frame_rate, parsed.warnings), (-30.0, vec![]));
+fn a_negative_rate_is_kept_with_a_warning() {
+    let source = NOD.replace("frameRate 24", "frameRate -30");
+    let parsed = parse_anim("a", source.as_bytes()).unwrap();
+    assert_eq!(parsed.value.frame_rate, -30.0);
+    assert_messages("md5anim: a negative rate", warnings(&source));
 }
 
 #[test]
