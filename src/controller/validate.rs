@@ -90,7 +90,7 @@ impl ScheduledChange {
         if self.value().is_finite() && self.is_sound() {
             Ok(())
         } else {
-            Err("its value or ramp is not finite")
+            Err("a number is not finite, or its ramp ends before it begins")
         }
     }
 }
