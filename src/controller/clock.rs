@@ -10,6 +10,7 @@ use std::time::Duration;
 /// A moment, or a span of time, in whole nanoseconds: up to 292 years before and after 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
+#[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 pub(super) struct Nanos(i64);
 
 impl Nanos {
