@@ -7,8 +7,8 @@ fn any(random: &mut Rng) -> (Instant, f64, Option<Ramp>, Pace) {
     let ramp = random.bool().then(|| Ramp {
         from: random.f64() * 4.0 - 2.0,
         to: random.f64() * 4.0 - 2.0,
-        begin: moment.secs() - random.f64(),
-        duration: 1.0 + random.f64() * 3.0,
+        begin: moment.minus(Nanos::from_secs(random.f64())),
+        end: moment.plus(Nanos::from_secs(1.0 + random.f64() * 3.0)),
         transition,
     });
     let until = Some(moment.plus(Nanos::from_secs(random.f64() * 2.0)));
@@ -43,9 +43,7 @@ fn the_distance_is_the_integral_of_the_speed_and_its_time_is_found() {
         for step in 0..steps {
             let after = end * (f64::from(step) + 0.5) / f64::from(steps);
             let since = |moment: Nanos| after - begin.seconds_to(moment);
-            let speed = ramp.map_or(steady, |ramp| {
-                ramp.after(since(Nanos::from_secs(ramp.begin)))
-            });
+            let speed = ramp.map_or(steady, |ramp| ramp.after(since(ramp.begin)));
             sum += speed * (pace.pace + pace.change * since(pace.since)) * end / f64::from(steps);
         }
         assert!(
@@ -65,8 +63,8 @@ fn a_motion_ends_where_it_turns_around() {
         let ramp = Ramp {
             from: 1.0,
             to: -3.0,
-            begin: 1.0,
-            duration: 2.0,
+            begin: Nanos::from_secs(1.0),
+            end: Nanos::from_secs(3.0),
             transition,
         };
         let begin = Instant {

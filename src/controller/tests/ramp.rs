@@ -4,8 +4,8 @@ fn ramp(from: f64, to: f64, transition: TransitionCurve) -> Ramp {
     Ramp {
         from,
         to,
-        begin: 1.0,
-        duration: 2.0,
+        begin: Nanos::from_secs(1.0),
+        end: Nanos::from_secs(3.0),
         transition,
     }
 }
