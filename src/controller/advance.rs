@@ -134,7 +134,8 @@ impl AnimationController {
             true => before,
             false => before.after(dt, self.scale()),
         };
-        if self.plays_nothing() {
+        let plays = self.tracks.first().is_some_and(|track| track.enabled);
+        if !plays && self.plays_nothing() {
             self.tracks.clock = clock;
             return Ok(());
         }
@@ -151,8 +152,12 @@ impl AnimationController {
                 return Ok(());
             }
         }
-        self.write_running_values();
-        note_places(&mut self.ranges, &self.tracks, clips);
+        if !self.tracks.changes.running.is_empty() {
+            self.write_running_values();
+        }
+        if !self.ranges.is_empty() {
+            note_places(&mut self.ranges, &self.tracks, clips);
+        }
         self.tracks.clock = clock;
         Ok(())
     }

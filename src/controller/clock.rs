@@ -116,6 +116,7 @@ const PARTS: f64 = 18_446_744_073_709_551_616.0;
 
 impl Clock {
     /// Returns the clock after some seconds of real time, finite and ≥ 0, of which each takes `scale`, too.
+    #[inline]
     pub(super) fn after(self, seconds: f64, scale: f64) -> Self {
         let mut nanos = seconds * 1e9;
         // A whole number of nanoseconds in seconds is one but for rounding.
@@ -126,8 +127,24 @@ impl Clock {
         if nanos >= 9.2e18 {
             return self.at_end(scale);
         }
-        let (whole, rest) = (nanos.trunc(), nanos.fract());
-        let Some(passed) = scaled(whole as u64, scale) else {
+        let whole = nanos as u64;
+        let rest = nanos - whole as f64;
+        // Nearly always, nothing is multiplied, and there is no rest.
+        if scale == 1.0 && rest == 0.0 {
+            let now = self.now.plus(Nanos(whole as i64));
+            return Self { now, ..self };
+        }
+        if scale == 1.0 {
+            // The parts are a carry from one word to the next.
+            let biased = (self.carry as u64) ^ (1 << 63);
+            let (biased, carries) = biased.overflowing_add((rest * PARTS) as u64);
+            let passed = (whole + u64::from(carries)) as i64;
+            return Self {
+                now: self.now.plus(Nanos(passed)),
+                carry: (biased ^ (1 << 63)) as i64,
+            };
+        }
+        let Some(passed) = scaled(whole, scale) else {
             return self.at_end(scale);
         };
         let rest = (rest * scale * PARTS) as i128;
@@ -165,9 +182,6 @@ impl Clock {
 /// The product of whole nanoseconds and a scale, in parts of 2⁻⁶⁴ ns, without rounding: a sum of products is the product of
 /// the sum. `None` if it is too large.
 fn scaled(nanos: u64, scale: f64) -> Option<i128> {
-    if scale == 1.0 {
-        return Some(i128::from(nanos) << 64);
-    }
     let whole = u128::from(nanos)
         .checked_mul(scale as u128)?
         .checked_mul(1 << 64)?;

@@ -24,7 +24,11 @@ pub(super) fn is_space(name: &AnimationName, clips: &dyn Clips) -> bool {
 impl Tracks {
     /// Looks all clips up. Returns `true` if one is new, or not the one it was.
     pub(super) fn look_up_all(&mut self, step: &mut Step) -> bool {
-        (0..self.list.len()).fold(false, |any, at| self.prepare(at, step) || any)
+        let mut any = false;
+        for at in 0..self.list.len() {
+            any |= self.prepare(at, step);
+        }
+        any
     }
 
     /// Looks a track's clip up, and reports an unknown name once. Returns `true` if it's new, or not the one it was.

@@ -230,10 +230,10 @@ impl Tracks {
     fn bounded(&self, at: usize, place: f64) -> f64 {
         let track = &self.list[at];
         let from = track.anchor.from;
-        let next = track.run.next().map(|next| next.place);
         if !track.anchor.law.moves() {
             return track.position;
         }
+        let next = track.run.next().map(|next| next.place);
         let place = if place.is_finite() {
             place
         } else {

@@ -286,10 +286,11 @@ impl Marks {
     /// its own.
     fn groups_at(&self, place: f64) -> [Range<usize>; 2] {
         let in_cycle = |cycle: Option<Cycle>| {
-            cycle.map_or(0..0, |cycle| {
-                self.groups_until(cycle, |at| at < place)
-                    ..self.groups_until(cycle, |at| at <= place)
-            })
+            let Some(cycle) = cycle else { return 0..0 };
+            let first = self.groups_until(cycle, |at| at < place);
+            // Groups lie at one place only by rounding.
+            let here = |group: &&Group| cycle.place(group.offset) <= place;
+            first..first + self.groups[first..].iter().take_while(here).count()
         };
         let own = self.playback.cycle_of(self.length, place);
         let before = own
