@@ -134,7 +134,7 @@ impl AnimationTrack {
     /// Returns the next place beyond another at which it passes something.
     pub(super) fn next_on_way(&self, from: f64, forward: bool) -> Option<f64> {
         match &self.run.marks {
-            Some(marks) => marks.next(from, forward),
+            Some(marks) => marks.next(from, forward, self.run.near),
             None => self.next_turn(from, forward),
         }
     }
@@ -146,16 +146,16 @@ impl AnimationTrack {
     }
 
     /// Calls `sink` with what lies at a place, in the order in which it is passed.
-    pub(super) fn marks_at(&self, place: f64, forward: bool, mut sink: impl FnMut(Mark)) {
+    pub(super) fn marks_at(&self, place: f64, forward: bool, mut sink: impl FnMut(Mark)) -> usize {
         let Some(marks) = &self.run.marks else {
             let loops = self.known.filter(|known| !known.plays_once());
             let cycle = loops.and_then(|known| known.playback.cycle_of(known.length, place));
             if cycle.is_some_and(|cycle| cycle.base == place) {
                 sink(Mark::LOOP);
             }
-            return;
+            return 0;
         };
-        marks.at(place, forward, sink);
+        marks.at(place, forward, self.run.near, sink)
     }
 
     /// Returns the weight in the blend space of the clip that has a key; `None` if it has none.

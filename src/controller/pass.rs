@@ -39,11 +39,13 @@ impl Advance<'_> {
         track.anchor.pass(when, place);
         track.position = place;
         track.run.planned = false;
+        let mut near = 0;
         self.report(at, forward, |track, callbacks, passed| {
-            track.marks_at(place, forward, |mark| {
+            near = track.marks_at(place, forward, |mark| {
                 passed.extend(track.passed(mark, forward, now, callbacks, clips));
             });
         });
+        self.tracks[at].run.near = near;
     }
 
     /// Lets a track that begins fire the keys where it does.

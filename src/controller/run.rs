@@ -23,6 +23,8 @@ pub(super) struct Run {
     pub(super) course: Option<Box<Course>>,
     /// What it passes; `None` if its clip has no keys.
     pub(super) marks: Option<Arc<Marks>>,
+    /// The group of marks that it passed last, near which the next one is.
+    pub(super) near: usize,
     /// The keys that `marks` are compiled from.
     pub(super) source: Source,
     lead: Option<Box<Lead>>,

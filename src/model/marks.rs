@@ -164,11 +164,11 @@ impl Marks {
         ours.map(|index| *index as usize)
     }
 
-    /// Returns the next place beyond another at which anything lies.
-    pub(crate) fn next(&self, from: f64, forward: bool) -> Option<f64> {
+    /// Returns the next place beyond another at which anything lies. The search begins `near` a group, that of the last place.
+    pub(crate) fn next(&self, from: f64, forward: bool, near: usize) -> Option<f64> {
         let cycle = self.playback.cycle_of(self.length, from)?;
         if forward {
-            let at = self.groups_until(cycle, |place| place <= from);
+            let at = self.groups_until(cycle, near, |place| place <= from);
             return match self.groups.get(at) {
                 Some(group) => Some(cycle.place(group.offset)),
                 // The next cycle starts with its `Loop`.
@@ -176,19 +176,29 @@ impl Marks {
             };
         }
         let before = |cycle: Cycle| {
-            let at = self.groups_until(cycle, |place| place < from);
+            let at = self.groups_until(cycle, near, |place| place < from);
             Some(cycle.place(self.groups[at.checked_sub(1)?].offset))
         };
         before(cycle).or_else(|| before(self.playback.cycle(self.length, cycle.n - 1.0)?))
     }
 
-    /// Calls `sink` with everything that lies at a place, in the order in which it is passed.
-    pub(crate) fn at(&self, place: f64, forward: bool, mut sink: impl FnMut(Mark)) {
-        let groups = self.groups_at(place).into_iter().flatten();
+    /// Calls `sink` with everything that lies at a place, in the order in which it is passed, and returns its first group. The
+    /// search begins `near` a group, that of the last place.
+    pub(crate) fn at(
+        &self,
+        place: f64,
+        forward: bool,
+        near: usize,
+        mut sink: impl FnMut(Mark),
+    ) -> usize {
+        let groups = self.groups_at(place, near);
+        let first = groups[1].start;
+        let groups = groups.into_iter().flatten();
         if forward {
-            return groups
+            groups
                 .flat_map(|group| self.group(group))
                 .for_each(|mark| sink(*mark));
+            return first;
         }
         // Backward: keys, then ranges, and the end of the clip last.
         let all = || {
@@ -202,6 +212,7 @@ impl Marks {
                 .filter(|mark| rank(mark.kind))
                 .for_each(|mark| sink(*mark));
         }
+        first
     }
 
     /// Calls `sink` with the keys and ranges that a track passes as it begins at a place, in the loop that it enters. A range
@@ -216,7 +227,7 @@ impl Marks {
             LoopEnd::Start => forward,
             LoopEnd::End => !forward,
         };
-        let groups = self.groups_at(place).into_iter().flatten();
+        let groups = self.groups_at(place, 0).into_iter().flatten();
         let here = || groups.clone().flat_map(|group| self.group(group));
         let keys = || here().filter(|mark| mark.kind == MarkKind::Key);
         if forward {
@@ -276,18 +287,25 @@ impl Marks {
         &self.marks[self.groups[at].first as usize..end]
     }
 
-    /// The number of groups of a cycle up to some place.
-    fn groups_until(&self, cycle: Cycle, is_before: impl Fn(f64) -> bool) -> usize {
-        self.groups
-            .partition_point(|group| is_before(cycle.place(group.offset)))
+    /// The number of groups of a cycle up to some place. Nearly always, that is the number of a group that is known, or one more:
+    /// what is passed next is next to what was passed last.
+    fn groups_until(&self, cycle: Cycle, near: usize, is_before: impl Fn(f64) -> bool) -> usize {
+        let is_before = |group: &Group| is_before(cycle.place(group.offset));
+        let is_number = |count: &usize| {
+            let last = count.checked_sub(1).map(|last| self.groups.get(last));
+            last.is_none_or(|last| last.is_some_and(is_before))
+                && self.groups.get(*count).is_none_or(|next| !is_before(next))
+        };
+        let guess = [near, near + 1].into_iter().find(is_number);
+        guess.unwrap_or_else(|| self.groups.partition_point(is_before))
     }
 
     /// The groups at a place: at the end of the cycle before it, where so large a number can't tell them from its start, and in
     /// its own.
-    fn groups_at(&self, place: f64) -> [Range<usize>; 2] {
+    fn groups_at(&self, place: f64, near: usize) -> [Range<usize>; 2] {
         let in_cycle = |cycle: Option<Cycle>| {
             let Some(cycle) = cycle else { return 0..0 };
-            let first = self.groups_until(cycle, |at| at < place);
+            let first = self.groups_until(cycle, near, |at| at < place);
             // Groups lie at one place only by rounding.
             let here = |group: &&Group| cycle.place(group.offset) <= place;
             first..first + self.groups[first..].iter().take_while(here).count()

@@ -7,12 +7,12 @@ fn passed(marks: &Marks, from: f64, forward: bool, places: usize) -> Vec<(f64, S
     let mut place = from;
     let mut all = Vec::new();
     for _ in 0..places {
-        let Some(next) = marks.next(place, forward) else {
+        let Some(next) = marks.next(place, forward, 0) else {
             break;
         };
         place = next;
         let mut names = Vec::new();
-        marks.at(place, forward, |mark| names.push(name(mark)));
+        marks.at(place, forward, 0, |mark| names.push(name(mark)));
         all.push((place, names.join(" ")));
     }
     all
@@ -121,7 +121,7 @@ fn a_place_is_inside_of_a_range_at_the_end_that_it_comes_to_first() {
         source: KeySource::Clip(index),
     });
     assert_eq!(whole.contains(first, 7.0, None), Some(true));
-    assert_eq!(whole.next(0.0, true), Some(2.0), "nothing but the loop");
+    assert_eq!(whole.next(0.0, true, 0), Some(2.0), "nothing but the loop");
     assert_eq!(turn.contains(second, 1.0, Some(true)), Some(true));
     assert_eq!(turn.contains(second, 1.25, Some(true)), Some(false));
     assert_eq!(turn.contains(second, 1.25, Some(false)), Some(true));
@@ -142,10 +142,16 @@ fn keys_are_found_by_bisection_however_many_there_are() {
     assert!(passed.is_sorted_by(|a, b| a.0 < b.0));
     assert_eq!(passed[29_999].0, 3.0);
     assert_eq!(passed[9_999].1, "loop 0");
-    let (compared, cycle) = (Cell::new(0), PlaybackMode::Loop.cycle_of(1.0, 0.3).unwrap());
-    marks.groups_until(cycle, |place| {
-        compared.set(compared.get() + 1);
-        place <= 0.3
-    });
-    assert!(compared.get() <= 15, "{compared:?}");
+    let cycle = PlaybackMode::Loop.cycle_of(1.0, 0.3).unwrap();
+    let compared = |near: usize| {
+        let compared = Cell::new(0);
+        let found = marks.groups_until(cycle, near, |place| {
+            compared.set(compared.get() + 1);
+            place <= 0.3
+        });
+        assert_eq!(found, 3_001, "near {near}");
+        compared.get()
+    };
+    assert!(compared(0) <= 18, "a guess, and 14 halvings");
+    assert!(compared(3_001) <= 2 && compared(3_000) <= 4);
 }
