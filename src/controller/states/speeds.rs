@@ -15,7 +15,8 @@ impl AnimationController {
     ///
     /// ```
     /// # use bevy_marionette::{controller::AnimationController, internals::model::StateLayers, model::State};
-    /// #     /// let states = [("walk".to_owned(), State::playing("walk").speed("pace").start())].into();
+    /// # use std::sync::Arc;
+    /// let states = [("walk".to_owned(), State::playing("walk").speed("pace").start())].into();
     /// let mut controller = AnimationController::default();
     /// # controller.set_states(&Arc::new(StateLayers::new(&states, &Default::default()).unwrap()), 0);
     /// controller.set_state_speed("pace", 1.5)?;
