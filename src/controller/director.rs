@@ -117,6 +117,10 @@ impl Director {
         tracks.of(self.current?)
     }
 
+    pub(super) fn current_index(&self, tracks: &Tracks) -> Option<usize> {
+        tracks.index_of(self.current?)
+    }
+
     /// Returns `true` if a track's clip is about to become current.
     pub(super) fn awaits(&self, track: TrackId) -> bool {
         self.pending.iter().any(|pending| pending.track == track)

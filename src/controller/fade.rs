@@ -57,8 +57,7 @@ impl Director {
             alone &= !any;
         }
         tracks.thin_out(|track| track.role == Role::Playback);
-        let target = ChangeTarget::Weight(id);
-        tracks.changes.retain(|change| change.target != target);
+        tracks.changes.cancel(ChangeTarget::Weight(id));
         let Some(track) = tracks.of_mut(id) else {
             return;
         };
@@ -115,7 +114,7 @@ impl Director {
         tracks.remove_where(|track| track.leaves_at.is_some_and(|until| until <= now));
         if self.fade_end(tracks).is_some_and(|end| end <= now) {
             self.fade_end = None;
-            let current = self.current.and_then(|id| tracks.index_of(id));
+            let current = self.current_index(tracks);
             if let Some(at) = current.filter(|at| tracks[*at].run.index.get().is_some()) {
                 tracks.note_heaviest(at, step);
                 let (track, clip, space, time) = tracks.played(at);

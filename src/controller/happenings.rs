@@ -5,7 +5,6 @@ use super::{
     clock::Nanos,
     report::{Advance, Agenda, Follows},
     root_motion::RootSum,
-    states::StateRuns,
     step::Reach,
     tracks::Tracks,
 };
@@ -155,11 +154,11 @@ impl Advance<'_> {
     /// Returns `true` if a track has to wait until what follows it, or its state, has begun.
     fn waits(&self, track: TrackId) -> bool {
         let has_arrived = self.arrived == Some((track, Follows::Clip));
-        let states = self.states.as_ref();
-        has_arrived
-            || states.is_some_and(|states| {
-                states.leaves(track) || *self.director.stalled && states.waits_for_end(track)
-            })
+        let is_left = self
+            .states
+            .as_ref()
+            .is_some_and(|states| states.leaves(track));
+        has_arrived || is_left || *self.director.stalled && self.state_waits_for_end(track)
     }
 
     /// A track that is already where something follows, without having passed it.
@@ -173,10 +172,7 @@ impl Advance<'_> {
     fn next_start(&self) -> Option<usize> {
         let tracks = &*self.tracks;
         // A state whose clip has no length would be followed at once.
-        let stays = |at: usize| {
-            let waits = |states: &&mut StateRuns| states.waits_for_end(tracks[at].id);
-            *self.director.stalled && self.states.as_ref().is_some_and(waits)
-        };
+        let stays = |at: usize| *self.director.stalled && self.state_waits_for_end(tracks[at].id);
         let begins = |at: &usize| !tracks[*at].begun() && tracks.is_moving(*at) && !stays(*at);
         let all = || (0..tracks.len()).filter(begins);
         all()

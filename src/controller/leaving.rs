@@ -65,7 +65,7 @@ impl Tracks {
         curve: TransitionCurve,
     ) {
         let (target, now) = (ChangeTarget::Weight(id), self.clock.now);
-        self.changes.retain(|change| change.target != target);
+        self.changes.cancel(target);
         self.schedule(target, weight.max(0.0).into(), now, duration, curve);
     }
 }

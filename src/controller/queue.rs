@@ -183,8 +183,7 @@ impl Director {
     /// The current track, if something follows it and it is at the end already: of a clip that plays once or has no length. No
     /// track, if the first clip of the queue follows nothing at all.
     pub(super) fn arrived(&self, tracks: &Tracks) -> Option<TrackId> {
-        let current = self.current.and_then(|id| tracks.index_of(id));
-        let Some(at) = current else {
+        let Some(at) = self.current_index(tracks) else {
             let starts = !self.queue.is_empty() && self.pending.is_empty() && !*self.stalled;
             return starts.then(TrackId::default);
         };
@@ -253,7 +252,7 @@ impl Director {
     /// Returns the fade-in time of the next clip of the queue: the queue's fade, or as long as the current clip still needs to
     /// fade in itself. A cut in the middle of that would be seen.
     fn follow_fade(&self, tracks: &Tracks) -> Duration {
-        let current = self.current.and_then(|id| tracks.index_of(id));
+        let current = self.current_index(tracks);
         let ramp = current.and_then(|at| tracks.weight_ramp(at));
         let rest = ramp.map_or(Nanos::ZERO, |ramp| ramp.end.minus(tracks.clock.now));
         self.queue_fade.max(rest.into())

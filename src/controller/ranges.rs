@@ -83,19 +83,13 @@ impl Advance<'_> {
         };
         let silent = !self.may_report(at, passed.clip, weight, range.key);
         let track = &self.tracks[at];
-        let member = self.member(at, passed).map(|member| {
-            let space = track.run.space_in(self.step.clips);
-            let cycle = track.known.map(|known| known.playback).unwrap_or_default();
-            let playback = space.map_or(cycle, |space| member.playback(space, cycle));
-            let position = member.place(playback, track.held());
-            InSpace {
+        let member = self.member(at, passed).and_then(|member| {
+            let (known, position) = track.place_of(member, self.step.clips)?;
+            Some(InSpace {
                 clip: member.name.clone().into(),
-                known: Known {
-                    length: member.length,
-                    playback,
-                },
+                known,
                 position,
-            }
+            })
         });
         let open = OpenRange {
             track: track.id,
@@ -320,8 +314,12 @@ impl AnimationTrack {
             .members()
             .iter()
             .find(|other| member.clip.is(&other.name))?;
-        let known = Known::of_member(found, space, self.known?.playback);
-        Some((known, found.place(known.playback, self.held())))
+        self.place_of(found, clips)
+    }
+
+    fn place_of(&self, member: &Member, clips: &dyn Clips) -> Option<(Known, f64)> {
+        let known = Known::of_member(member, self.run.space_in(clips)?, self.known?.playback);
+        Some((known, member.place(known.playback, self.held())))
     }
 }
 

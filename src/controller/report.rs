@@ -123,6 +123,12 @@ impl Advance<'_> {
         }
     }
 
+    /// Returns `true` if the end of a track's clip takes a machine further.
+    pub(super) fn state_waits_for_end(&self, track: TrackId) -> bool {
+        let states = self.states.as_ref();
+        states.is_some_and(|states| states.waits_for_end(track))
+    }
+
     /// Returns `true` if a track plays the current clip.
     pub(super) fn is_current(&self, track: TrackId) -> bool {
         self.director.current == Some(track)
@@ -148,8 +154,7 @@ impl Advance<'_> {
     /// Notes whether something follows the end of the loop of a track that isn't reported.
     pub(super) fn note_followed(&mut self, at: usize) {
         let track = &self.tracks[at];
-        let waits = |states: &&mut StateRuns| states.waits_for_end(track.id);
-        let follows = self.director.is_followed(track) || self.states.as_ref().is_some_and(waits);
+        let follows = self.director.is_followed(track) || self.state_waits_for_end(track.id);
         let run = &mut self.tracks[at].run;
         run.planned &= run.is_followed == follows;
         run.is_followed = follows;

@@ -209,6 +209,11 @@ impl Schedule {
         }
     }
 
+    /// Removes all changes with a target.
+    pub(super) fn cancel(&mut self, target: ChangeTarget) {
+        self.retain(|change| change.target != target);
+    }
+
     /// Removes the running change with a target.
     pub(crate) fn end(&mut self, target: ChangeTarget) {
         if let Ok(at) = self.find(target) {

@@ -188,7 +188,7 @@ impl TimelineMut<'_> {
 
     /// Cancels all changes with this target.
     pub fn unkey_target(&mut self, target: ChangeTarget) {
-        self.retain(|change| change.target != target);
+        self.0.tracks.changes.cancel(target);
     }
 
     /// Cancels all changes of a track.

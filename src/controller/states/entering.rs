@@ -204,10 +204,10 @@ impl StateRuns {
     ) {
         let layers = self.layers.clone();
         let entry = enter.entry;
-        let speed = self.speed_of(layer);
         if layers.layers()[layer].mask.is_none() {
             self.play_on_body(layer, enter, tracks, director, step.as_deref_mut());
         } else {
+            let speed = self.speed_of(layer);
             self.play_on_layer(layer, enter, speed, tracks, step.as_deref_mut());
         }
         for (at, other) in layers.layers().iter().enumerate() {
