@@ -4,7 +4,7 @@ use crate::{
     asset::CharacterAssetPlugin,
     character::{
         AnimationEventPlugin, CharacterPlugin, CharacterRigPlugin, CrowdPlugin, DressingPlugin,
-        RootMotionPlugin,
+        InterpolationPlugin, RootMotionPlugin,
     },
     render::PalettePlugin,
 };
@@ -23,6 +23,7 @@ use bevy::{
 /// | --- | --- |
 /// | [`AnimationEventPlugin`] | triggers callbacks and the events of clips |
 /// | [`RootMotionPlugin`] | lets clips carry characters |
+/// | [`InterpolationPlugin`] | shows characters that advance in fixed steps as smoothly as the display |
 /// | [`DressingPlugin`] | attaches entities to joints, dresses characters in others, and hides or repaints parts |
 /// | [`CharacterRigPlugin`] | IK, look-at, feet and springs |
 /// | [`CrowdPlugin`] | shares poses and saves what is far away |
@@ -49,7 +50,8 @@ impl MarionettePlugins {
     /// Advances controllers, moves characters and triggers animation events in a schedule other than `PostUpdate`.
     ///
     /// In `FixedUpdate`, they do so in steps of the same length on every machine, so a server, a replay and a rollback
-    /// get the same bits. Poses then change as often as that schedule runs.
+    /// get the same bits. What is shown lies between the last two steps, so it moves as smoothly as the display: see
+    /// [`InterpolationPlugin`].
     ///
     /// ```no_run
     /// # use bevy::prelude::*;
@@ -100,6 +102,7 @@ impl PluginGroup for MarionettePlugins {
             .add(PalettePlugin)
             .add(AnimationEventPlugin::new(schedule))
             .add(RootMotionPlugin::new(schedule))
+            .add(InterpolationPlugin::new(schedule))
             .add(DressingPlugin)
             .add(CharacterRigPlugin)
             .add(CrowdPlugin)

@@ -108,7 +108,7 @@ pub(super) fn advance(
                 let Some(character) = assets.get(handle.id()) else {
                     // Without clips, nothing carries it on.
                     if let Some(motion) = root_motion {
-                        report(motion, RootDelta::IDENTITY);
+                        RootMotion::report_delta(motion, RootDelta::IDENTITY);
                     }
                     return;
                 };
@@ -131,7 +131,7 @@ pub(super) fn advance(
                         .advance_with_root_motion(dt, character, playback)
                         .map(|delta| {
                             carried = motion.applies.then_some(delta);
-                            report(motion, delta);
+                            RootMotion::report_delta(motion, delta);
                         }),
                 };
                 if advanced.is_err() {
@@ -139,7 +139,7 @@ pub(super) fn advance(
                 }
                 // Looked up now, while the tracks are in the cache.
                 let layers = layers.bypass_change_detection();
-                layers.look_up(character, controller);
+                layers.show(0.0, character, controller);
                 if layers.has_outgrown_boxes() {
                     outgrown.push(entity);
                 }
@@ -187,13 +187,6 @@ pub(super) fn advance(
                 }
             },
         );
-}
-
-/// Sets what root motion reports. It counts as changed only if it is something else.
-fn report(mut motion: Mut<RootMotion>, delta: RootDelta) {
-    if motion.delta != delta {
-        motion.delta = delta;
-    }
 }
 
 /// Returns the event that is triggered on the character. Problems are logged here instead.

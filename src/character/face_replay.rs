@@ -30,7 +30,7 @@ impl FaceReplay {
     pub(crate) fn weights(
         &mut self,
         character: &Character,
-        controller: &AnimationController,
+        (controller, lag): (&AnimationController, f64),
         note: &FaceNote,
     ) -> Vec<f32> {
         let (morphs, version) = (character.skeleton.morphs(), character.version);
@@ -46,7 +46,7 @@ impl FaceReplay {
             expressions.overrides(&mut self.overrides);
             (self.note, self.version) = (note.clone(), version);
         }
-        self.layers.look_up(character, controller);
+        self.layers.show(lag, character, controller);
         let mut out = Vec::new();
         self.layers
             .evaluate_morphs(character, &self.overrides, &mut self.scratch, |weights| {

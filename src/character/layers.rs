@@ -38,6 +38,8 @@ pub(crate) struct ActiveLayers {
     inertia: Option<Arc<Inertia>>,
     /// The controller's time, as long as offsets decay.
     time: f64,
+    /// Seconds of the app by which what is shown lags behind the controller.
+    lag: f64,
 }
 
 thread_local! {
@@ -78,6 +80,17 @@ impl ActiveLayers {
         }
     }
 
+    /// Looks up the controller's layers as they were some seconds of the app ago, and keeps that distance.
+    pub(super) fn show(
+        &mut self,
+        lag: f64,
+        character: &Character,
+        controller: &AnimationController,
+    ) {
+        self.lag = lag;
+        self.look_up(character, controller);
+    }
+
     /// Looks up the controller's layers.
     pub(super) fn look_up(&mut self, character: &Character, controller: &AnimationController) {
         let mut same = self.version == character.version
@@ -91,7 +104,12 @@ impl ActiveLayers {
         }
         self.priority_blend = controller.priority_blend;
         let (mut count, mut clips) = (0, 1_u64);
-        for layer in controller.layers(character) {
+        let ago = match self.lag {
+            // While time stands still, nothing was elsewhere.
+            lag if lag > 0.0 && !controller.paused => lag * controller.scale(),
+            _ => 0.0,
+        };
+        for layer in controller.layers_shown(ago, character) {
             match self.layers.get_mut(count) {
                 Some(active) => same &= active.update(&layer, character),
                 None => {
@@ -111,7 +129,7 @@ impl ActiveLayers {
         }
         same &= count == self.layers.len();
         self.layers.truncate(count);
-        same &= !self.follow_switches(character, controller);
+        same &= !self.follow_switches(character, controller, ago);
         // Culling boxes depend on these, too.
         self.clip_set = (clips
             ^ u64::from(self.is_switching()) << 63
@@ -123,8 +141,13 @@ impl ActiveLayers {
         }
     }
 
-    /// Follows the controller's switches. Returns `true` if that changed the pose.
-    fn follow_switches(&mut self, character: &Character, controller: &AnimationController) -> bool {
+    /// Follows the controller's switches, as they were some seconds ago. Returns `true` if that changed the pose.
+    fn follow_switches(
+        &mut self,
+        character: &Character,
+        controller: &AnimationController,
+        ago: f64,
+    ) -> bool {
         // Usually there is neither a switch nor an offset, and nothing is allocated.
         if !self.is_switching() && controller.switches().next().is_none() {
             return false;
@@ -134,7 +157,7 @@ impl ActiveLayers {
             let layer = |layer: &SwitchLayer| switched(layer, character);
             inertia.follow(controller.switches(), &character.skeleton, layer, scratch)
         });
-        let time = std::mem::replace(&mut self.time, controller.time());
+        let time = std::mem::replace(&mut self.time, controller.time() - ago);
         changed || time.to_bits() != self.time.to_bits()
     }
 

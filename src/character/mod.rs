@@ -27,6 +27,7 @@ mod expressions;
 mod face_replay;
 mod hierarchy;
 mod idle_eyes;
+mod interpolation;
 mod layers;
 mod lod;
 mod mesh_swap;
@@ -72,6 +73,7 @@ pub use events::{
 };
 pub use expressions::Expressions;
 pub use idle_eyes::IdleEyes;
+pub use interpolation::InterpolationPlugin;
 pub use lod::AnimationLod;
 pub use morph_pose::MorphPose;
 pub use part_material::{PartMaterial, PartMaterialPlugin};
@@ -97,6 +99,7 @@ pub(crate) use dirty_palettes::{DirtyPalettes, PaletteJob, PaletteRange};
 pub(crate) use face_replay::FaceReplay;
 #[cfg(feature = "inspector")]
 pub(crate) use internals::*;
+pub(crate) use interpolation::Lag;
 pub(crate) use morphs::GrownMorphs;
 pub(crate) use poses::{FoundPose, Poses};
 pub(crate) use rig::RigReplay;

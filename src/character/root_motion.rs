@@ -69,7 +69,7 @@ impl Plugin for RootMotionPlugin {
 ///
 /// To move a character yourself, such as by a physics engine, use [`RootMotion::report`] and read
 /// [`delta`](Self::delta) after [`CharacterSystems::Advance`](super::CharacterSystems::Advance), in the schedule in which
-/// controllers advance:
+/// controllers advance. Elsewhere, [`take`](Self::take) what has added up.
 ///
 /// ```no_run
 /// # use bevy::prelude::*;
@@ -94,6 +94,9 @@ pub struct RootMotion {
     /// is ahead, and lengths are before its scale.
     #[reflect(skip_serializing, default)]
     pub delta: RootDelta,
+    /// The movement since it was last taken.
+    #[reflect(ignore)]
+    untaken: RootDelta,
     /// The rounding error of the `Transform`, which is added the next time.
     #[reflect(ignore)]
     rest: DVec3,
@@ -104,6 +107,7 @@ impl Default for RootMotion {
         Self {
             applies: true,
             delta: RootDelta::IDENTITY,
+            untaken: RootDelta::IDENTITY,
             rest: DVec3::ZERO,
         }
     }
@@ -115,6 +119,40 @@ impl RootMotion {
         Self {
             applies: false,
             ..Self::default()
+        }
+    }
+
+    /// Returns the movement of all advances since this was last called, and begins anew. For systems that run at other times
+    /// than advances, such as those of a physics engine in fixed steps, which get each movement once:
+    ///
+    /// ```no_run
+    /// # use bevy::prelude::*;
+    /// # use bevy_marionette::prelude::*;
+    /// # #[derive(Component)] struct Velocity(Vec3);
+    /// # fn build(app: &mut App) {
+    /// // With `MarionettePlugins::default()`, controllers advance once a frame.
+    /// app.add_systems(FixedUpdate, drive);
+    /// # }
+    /// fn drive(time: Res<Time>, mut characters: Query<(&Transform, &mut RootMotion, &mut Velocity)>) {
+    ///     for (transform, mut motion, mut velocity) in &mut characters {
+    ///         let ahead = transform.rotation * (transform.scale * motion.take().translation());
+    ///         velocity.0 = ahead / time.delta_secs();
+    ///     }
+    /// }
+    /// ```
+    pub fn take(&mut self) -> RootDelta {
+        std::mem::take(&mut self.untaken)
+    }
+
+    /// Notes the movement of an advance.
+    pub(super) fn report_delta(mut motion: Mut<Self>, delta: RootDelta) {
+        if !delta.is_identity() {
+            let motion = motion.bypass_change_detection();
+            motion.untaken = motion.untaken.then(delta);
+        }
+        // It counts as changed only if it moves otherwise.
+        if motion.delta != delta {
+            motion.delta = delta;
         }
     }
 

@@ -94,6 +94,17 @@ impl Tracks {
         ramp.map_or(self.list[at].share().into(), |ramp| ramp.at(moment))
     }
 
+    /// A track's weight some seconds ago, if it has been changing since; else its present weight.
+    pub(super) fn weight_ago(&self, at: usize, seconds: f64) -> f32 {
+        let moment = self.clock.now.minus(Nanos::from_secs(seconds));
+        let weight = self.weight_at(at, moment) as f32;
+        if weight.is_finite() {
+            weight.max(0.0)
+        } else {
+            0.0
+        }
+    }
+
     /// A track's present weight.
     pub(super) fn weight_now(&self, at: usize) -> f32 {
         match self.weight_ramp(at) {

@@ -54,14 +54,19 @@ impl AnimationController {
         seconds: f64,
         clips: &'a C,
     ) -> impl Iterator<Item = LayerInfo<'a>> + 'a {
+        Layers::new(&self.tracks, seconds, clips)
+    }
+
+    /// Returns the [layers](Self::layers), with their times and weights as they were some seconds ago. A layer may weigh nothing.
+    pub(crate) fn layers_shown<'a, C: Clips + ?Sized>(
+        &'a self,
+        seconds: f64,
+        clips: &'a C,
+    ) -> impl Iterator<Item = LayerInfo<'a>> + 'a {
+        let fades = seconds != 0.0 && !self.tracks.changes.running.is_empty();
         Layers {
-            tracks: &self.tracks,
-            next: self.tracks.iter().enumerate(),
-            clips,
-            ago: seconds,
-            rest: None,
-            layer: None,
-            sets: 0,
+            fades,
+            ..Layers::new(&self.tracks, seconds, clips)
         }
     }
 }
@@ -74,6 +79,8 @@ struct Layers<'a, C: ?Sized> {
     clips: &'a C,
     /// Seconds by which the times are earlier.
     ago: f64,
+    /// `true` if the weights are earlier, too.
+    fades: bool,
     /// The blend space of the present track, of which there may be more.
     rest: Option<InSpace<'a>>,
     /// The layer of states that the present track is on.
@@ -82,9 +89,35 @@ struct Layers<'a, C: ?Sized> {
     sets: u32,
 }
 
+impl<'a, C: Clips + ?Sized> Layers<'a, C> {
+    fn new(tracks: &'a Tracks, ago: f64, clips: &'a C) -> Self {
+        Self {
+            tracks,
+            next: tracks.iter().enumerate(),
+            clips,
+            ago,
+            fades: false,
+            rest: None,
+            layer: None,
+            sets: 0,
+        }
+    }
+
+    /// The weight of a track at the time to show.
+    #[inline]
+    fn weight(&self, at: usize) -> f32 {
+        match self.fades {
+            true => self.tracks.weight_ago(at, self.ago),
+            false => self.tracks[at].share(),
+        }
+    }
+}
+
 /// A track's blend space, and which of the clips that weigh is next.
 struct InSpace<'a> {
     track: &'a AnimationTrack,
+    /// The track's weight.
+    weight: f32,
     space: &'a BoundBlendSpace,
     cycle: Cycle,
     playback: PlaybackMode,
@@ -112,15 +145,15 @@ impl<'a, C: Clips + ?Sized> Iterator for Layers<'a, C> {
             let (at, track) = self
                 .next
                 .find(|(_, track)| track.enabled && track.share() > 0.0)?;
-            let (tracks, ago) = (self.tracks, self.ago);
+            let (tracks, ago, weight) = (self.tracks, self.ago, self.weight(at));
             // Nearly always now, for which nothing is computed.
             let place = |length: f64| match ago {
                 0.0 => track.placed_in(length),
                 _ => tracks.place_ago(at, ago),
             };
-            let only = layer(track, place, self.clips);
+            let only = layer(track, weight, place, self.clips);
             if only.is_none() {
-                self.rest = InSpace::new(track, place, self.clips);
+                self.rest = InSpace::new(track, weight, place, self.clips);
                 if self.rest.is_none() {
                     continue;
                 }
@@ -142,6 +175,7 @@ impl<'a> InSpace<'a> {
     #[inline]
     fn new<C: Clips + ?Sized>(
         track: &'a AnimationTrack,
+        weight: f32,
         place: impl Fn(f64) -> f64,
         clips: &'a C,
     ) -> Option<Self> {
@@ -153,6 +187,7 @@ impl<'a> InSpace<'a> {
         let phase = place(known.length);
         Some(Self {
             track,
+            weight,
             space,
             cycle,
             playback: known.playback,
@@ -169,7 +204,7 @@ impl<'a> InSpace<'a> {
     fn layer<C: Clips + ?Sized>(&mut self, clips: &C) -> Option<LayerInfo<'a>> {
         while let Some(&(index, share)) = self.cycle.weights.get(self.next) {
             self.next += 1;
-            let whole = f64::from(self.track.share());
+            let whole = f64::from(self.weight);
             let whole = if self.track.mode(false) == BlendMode::Override {
                 whole.min(1.0)
             } else {
@@ -194,9 +229,8 @@ impl<'a> InSpace<'a> {
             (known.place(place), slope)
         };
         LayerInfo {
-            weight,
             speed: track.own_speed() * self.cycle.pace * slope,
-            ..info(track, member.clip, time, clips)
+            ..info(track, weight, member.clip, time, clips)
         }
     }
 }
@@ -206,7 +240,7 @@ pub(super) fn shares_in_space<'a, C: Clips + ?Sized>(
     track: &'a AnimationTrack,
     clips: &'a C,
 ) -> impl Iterator<Item = LayerInfo<'a>> {
-    InSpace::new(track, |length| track.placed_in(length), clips)
+    InSpace::new(track, 1.0, |length| track.placed_in(length), clips)
         .into_iter()
         .flat_map(move |all| {
             let weights = all.cycle.weights.into_iter();
@@ -217,6 +251,7 @@ pub(super) fn shares_in_space<'a, C: Clips + ?Sized>(
 #[inline]
 fn layer<'a, C: Clips + ?Sized>(
     track: &'a AnimationTrack,
+    weight: f32,
     place: impl Fn(f64) -> f64,
     clips: &C,
 ) -> Option<LayerInfo<'a>> {
@@ -225,12 +260,14 @@ fn layer<'a, C: Clips + ?Sized>(
     }
     let (clip, timing) = track.find(clips)?;
     let known = Known::new(timing, track.playback);
-    Some(info(track, clip, known.place(place(known.length)), clips))
+    let time = known.place(place(known.length));
+    Some(info(track, weight, clip, time, clips))
 }
 
 #[inline]
 fn info<'a, C: Clips + ?Sized>(
     track: &'a AnimationTrack,
+    weight: f32,
     clip: usize,
     time: f64,
     clips: &C,
@@ -241,7 +278,7 @@ fn info<'a, C: Clips + ?Sized>(
         clip,
         time,
         speed: track.own_speed(),
-        weight: track.share(),
+        weight,
         set: 0,
         priority: track.priority,
         mask: track.mask.as_ref(),

@@ -23,6 +23,13 @@ struct Frame {
     time: f64,
     /// The number of the first advance after the frame.
     end: u64,
+    /// Seconds by which what was shown lagged behind the advances.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    lag: f64,
+}
+
+fn is_zero(lag: &f64) -> bool {
+    *lag == 0.0
 }
 
 impl Frames {
@@ -42,6 +49,11 @@ impl Frames {
     /// Returns the app's time at a frame, in seconds.
     pub fn time(&self, frame: u64) -> Option<f64> {
         Some(self.row(frame)?.time)
+    }
+
+    /// Returns the seconds by which what was shown in a frame lagged behind the advances; 0 unless these come in fixed steps.
+    pub fn lag(&self, frame: u64) -> f64 {
+        self.row(frame).map_or(0.0, |row| row.lag)
     }
 
     /// Returns the last frame at or before a time in seconds, or the first of all.
@@ -84,9 +96,15 @@ impl Frames {
 
     /// Completes a frame. `time` is the app's time, in seconds.
     pub fn end_frame(&mut self, time: f64) {
+        self.end_late_frame(time, 0.0);
+    }
+
+    /// Completes a frame that shows characters as they were `lag` seconds before its last advance.
+    pub fn end_late_frame(&mut self, time: f64, lag: f64) {
         self.rows.push_back(Frame {
             time,
             end: self.next_step(),
+            lag,
         });
     }
 
@@ -121,7 +139,7 @@ impl Frames {
         // Far below overflow, so that sums of numbers in the file need no checks.
         self.first < 1 << 48
             && self.first_step < 1 << 48
-            && self.rows.iter().all(|row| row.time.is_finite())
+            && self.rows.iter().all(|row| row.time.is_finite() && (0.0..3600.0).contains(&row.lag))
             && self.rows.iter().is_sorted_by_key(|row| row.time)
             && [self.first_step].into_iter().chain(ends()).is_sorted()
             && ends().next_back().is_none_or(|end| end == self.next_step())

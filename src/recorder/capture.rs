@@ -4,8 +4,8 @@ use super::{Departed, Recorded, Recording, StandIn, Watch};
 use crate::{
     asset::Character,
     character::{
-        Expressions, IdleEyes, PartId, PartOverrides, PoseOverrides, RootMotion, SkinnedCharacter,
-        TapeHead,
+        Expressions, IdleEyes, Lag, PartId, PartOverrides, PoseOverrides, RootMotion,
+        SkinnedCharacter, TapeHead,
     },
     controller::AnimationController,
     record::{FaceNote, Frames, NotedPart, PartNote, Tape, TapeMoment},
@@ -142,7 +142,7 @@ pub(super) fn note_parents(
 
 /// Stores what happened in the frame.
 pub(super) fn end_frame(
-    time: Res<Time<Virtual>>,
+    (time, lag): (Res<Time<Virtual>>, Option<Res<Lag>>),
     mut recording: ResMut<Recording>,
     mut removed: (
         RemovedComponents<PoseOverrides>,
@@ -283,7 +283,8 @@ pub(super) fn end_frame(
             recorded.tape.note_action(frame, *action);
         }
     }
-    frames.end_frame(time.elapsed_secs_f64());
+    let lag = lag.map_or(0.0, |lag| lag.0);
+    frames.end_late_frame(time.elapsed_secs_f64(), lag);
     if !frame.is_multiple_of(DROP_EVERY) {
         return;
     }

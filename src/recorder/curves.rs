@@ -88,6 +88,7 @@ impl Curves {
             let movement = replay.movement();
             let (controller, rig) = replay.parts_mut();
             let rig = rig.zip(tape.action(frame));
+            let shown = (&*controller, frames.lag(frame));
             // Before the first new frame, only a rig has a state that must be carried along.
             if frame < from && (rig.is_none() || joint.is_none()) {
                 continue;
@@ -95,7 +96,7 @@ impl Curves {
             let pose = joint.map(|joint| {
                 let pose = self
                     .memory
-                    .pose(character, controller, tape.overrides(frame), rig);
+                    .pose(character, shown, tape.overrides(frame), rig);
                 pose.joint(joint.into())
             });
             if frame < from {
@@ -103,7 +104,7 @@ impl Curves {
             }
             let morphs = if has_face {
                 let note = tape.face(frame).unwrap_or(&still);
-                self.face.weights(character, controller, note)
+                self.face.weights(character, shown, note)
             } else {
                 Vec::new()
             };

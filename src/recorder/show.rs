@@ -4,7 +4,7 @@ use super::{Recorded, Recording, Watch};
 use crate::{
     asset::Character,
     character::{
-        Expressions, IdleEyes, PartId, PartOverrides, PoseOverrides, RigReplay, RootMotion,
+        Expressions, IdleEyes, Lag, PartId, PartOverrides, PoseOverrides, RigReplay, RootMotion,
         SkinnedCharacter, TapeHead, Teleported,
     },
     controller::AnimationController,
@@ -84,7 +84,7 @@ fn state_at(
         {
             memory.pose(
                 character,
-                controller,
+                (controller, frames.lag(of)),
                 tape.overrides(of),
                 Some((rig, action)),
             );
@@ -111,7 +111,7 @@ fn state_at(
 /// Shows characters as they were. Changes by the game have no effect meanwhile.
 pub(super) fn apply(
     mut commands: Commands,
-    mut recording: ResMut<Recording>,
+    (mut recording, mut lag): (ResMut<Recording>, Option<ResMut<Lag>>),
     assets: Res<AssetServer>,
     mut characters: Query<(
         Entity,
@@ -129,10 +129,16 @@ pub(super) fn apply(
     )>,
 ) {
     let Recording {
-        showing, materials, ..
+        showing,
+        materials,
+        frames,
+        ..
     } = recording.bypass_change_detection();
     let Some(showing) = showing else { return };
     let is_new = !mem::replace(&mut showing.is_shown, true);
+    if let Some(lag) = &mut lag {
+        lag.0 = frames.lag(showing.frame);
+    }
     for item in &mut characters {
         let (
             entity,

@@ -14,6 +14,7 @@ mod crowd;
 mod events;
 mod faces;
 mod feet;
+mod fixed_steps;
 mod folder;
 #[cfg(feature = "gltf")]
 mod gltf;

@@ -108,10 +108,26 @@ fn a_paused_character_stands_still_and_a_reversed_one_walks_back() {
 fn fixed_steps_each_move_the_character() {
     let app = TestApp::with_plugin(MarionettePlugins::new(FixedUpdate));
     let (mut app, entity) = walker(app, Some(RootMotion::default()));
+    app.world().init_resource::<Steps>();
+    // What is shown lags behind.
+    app.app.add_systems(
+        FixedLast,
+        |characters: Query<&Transform, With<RootMotion>>, mut steps: ResMut<Steps>| {
+            let place = characters.single().unwrap();
+            steps.0.push(place.translation);
+        },
+    );
     for _ in 0..20 {
         app.update(0.09);
     }
-    assert_near(place(&mut app, entity), expected(&mut app, entity));
+    let there = expected(&mut app, entity).translation;
+    let steps = &app.world().resource::<Steps>().0;
+    assert_eq!(steps.len(), 115);
+    assert!(
+        steps[114].distance(there) < 1e-4,
+        "{} is not {there}",
+        steps[114]
+    );
 }
 
 #[test]

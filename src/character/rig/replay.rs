@@ -22,15 +22,16 @@ impl RigReplay {
         self.layers = ActiveLayers::default();
     }
 
-    /// Poses a character by its controller and overrides, and lets its rig act on that, which changes the rig's state.
+    /// Poses a character by its controller, shown with a lag, and its overrides, and lets its rig act on that, which changes the
+    /// rig's state.
     pub(crate) fn pose(
         &mut self,
         character: &Character,
-        controller: &AnimationController,
+        (controller, lag): (&AnimationController, f64),
         overrides: &[JointOverride],
         rig: Option<(&mut RigState, &RigAction)>,
     ) -> &Scratch {
-        self.layers.look_up(character, controller);
+        self.layers.show(lag, character, controller);
         self.layers
             .evaluate_local(character, overrides, &mut self.pose, |mut pose| {
                 if let Some((state, action)) = rig {
