@@ -269,6 +269,26 @@ fn minimal_plays_the_first_clip_in_a_window() {
     assert!(!log.contains("ERROR") && !log.contains("panicked"), "{log}");
 }
 
+/// Both peers end with the same character, and have heard the same, though one had to go back.
+#[test]
+fn rollback_ends_with_the_same_character_at_both_peers() {
+    let (fine, out, err) = execute("rollback", &[]);
+    assert!(fine, "{out}\n{err}");
+    let line = |begin: &str| {
+        let mut lines = out.lines();
+        let found = lines.find(|line| line.contains(begin));
+        found.unwrap_or_else(|| panic!("no `{begin}`: {out}"))
+    };
+    line("both peers have the same character");
+    let words: Vec<&str> = line("went back").split_whitespace().collect();
+    assert!(words[4].parse::<usize>().unwrap() > 3, "{out}");
+    assert!(!line("footsteps:").contains(" 0 here"), "{out}");
+    for sent in out.lines().filter(|line| line.starts_with("step ")) {
+        let bytes: usize = sent.split_whitespace().nth(2).unwrap().parse().unwrap();
+        assert!(bytes <= 16, "{sent}");
+    }
+}
+
 /// Runs to its end without a renderer, twice, with the same lines.
 #[test]
 fn headless_server_reports_the_same_footsteps_on_each_run() {

@@ -10,6 +10,7 @@ use super::{
     },
     layers::ActiveLayers,
     names::{SaidNames, hint, name_of},
+    rollback::{AnimationRevoked, RollbackEvents},
     root_motion::RootMotion,
     spawn::take_up_states,
     threads::batches,
@@ -71,6 +72,7 @@ pub(super) enum CharacterEvent {
     Finished(AnimationFinished),
     CrossFadeFinished(CrossFadeFinished),
     StateEntered(StateEntered),
+    Revoked(AnimationRevoked),
 }
 
 /// Advances the controllers of all characters whose asset has loaded, and looks up their active
@@ -92,6 +94,7 @@ pub(super) fn advance(
         &mut AnimationController,
         &mut ActiveLayers,
         Option<&mut RootMotion>,
+        Option<&mut RollbackEvents>,
     )>,
 ) {
     let dt = time.delta_secs_f64();
@@ -104,7 +107,8 @@ pub(super) fn advance(
         .batching_strategy(batches())
         .for_each_init(
             || (events.borrow_local_mut(), outgrown.borrow_local_mut()),
-            |(events, outgrown), (entity, handle, mut controller, mut layers, root_motion)| {
+            |(events, outgrown),
+             (entity, handle, mut controller, mut layers, root_motion, mut heard)| {
                 let Some(character) = assets.get(handle.id()) else {
                     // Without clips, nothing carries it on.
                     if let Some(motion) = root_motion {
@@ -143,11 +147,25 @@ pub(super) fn advance(
                 if layers.has_outgrown_boxes() {
                     outgrown.push(entity);
                 }
+                let end = controller.time();
+                if let Some(heard) = &mut heard {
+                    let heard = heard.bypass_change_detection();
+                    playback.retain(|event| heard.hear(event, end));
+                    for event in heard.revoked(end) {
+                        let event = AnimationRevoked { entity, event };
+                        pending.push(PendingEvent {
+                            before_end: 0,
+                            entity,
+                            index: usize::MAX,
+                            event: CharacterEvent::Revoked(event),
+                        });
+                    }
+                }
                 if playback.is_empty() {
                     return;
                 }
                 // In real time, which characters in slow motion share with the others.
-                let (end, scale) = (controller.time(), controller.scale().max(f64::MIN_POSITIVE));
+                let scale = controller.scale().max(f64::MIN_POSITIVE);
                 let mut before_end = u64::MAX;
                 for (index, event) in playback.drain(..).enumerate() {
                     // The events of one character are in order already, and rounding must not

@@ -9,6 +9,7 @@ use super::{
     },
     hierarchy::upward,
     pose_state::EventPlaces,
+    rollback::{AnimationRevoked, RollbackEvents},
     threads::trim,
 };
 use bevy::{ecs::schedule::InternedScheduleLabel, prelude::*};
@@ -16,7 +17,8 @@ use glam::Affine3A;
 use std::mem;
 
 /// Triggers the events of animations: [`AnimationCallback`], [`AnimationStarted`], [`AnimationLooped`],
-/// [`AnimationFinished`], [`CrossFadeFinished`], and [`StateEntered`].
+/// [`AnimationFinished`], [`CrossFadeFinished`], and [`StateEntered`]; for characters with [`RollbackEvents`], also
+/// [`AnimationRevoked`].
 ///
 /// Part of [`MarionettePlugins`](crate::MarionettePlugins).
 ///
@@ -54,6 +56,8 @@ impl Plugin for AnimationEventPlugin {
             .register_type::<AnimationFinished>()
             .register_type::<CrossFadeFinished>()
             .register_type::<StateEntered>()
+            .register_type::<AnimationRevoked>()
+            .register_type::<RollbackEvents>()
             .add_systems(
                 self.schedule,
                 (
@@ -78,7 +82,8 @@ fn dispatch_events(
         || is_heard::<AnimationLooped>(world)
         || is_heard::<AnimationFinished>(world)
         || is_heard::<CrossFadeFinished>(world)
-        || is_heard::<StateEntered>(world);
+        || is_heard::<StateEntered>(world)
+        || is_heard::<AnimationRevoked>(world);
     for ThreadEvents { pending, .. } in world.resource_mut::<PendingEvents>().0.iter_mut() {
         let count = pending.len();
         if anyone_listens {
@@ -114,6 +119,7 @@ fn dispatch_events(
             CharacterEvent::Finished(event) => send_now(world, event),
             CharacterEvent::CrossFadeFinished(event) => send_now(world, event),
             CharacterEvent::StateEntered(event) => send_now(world, event),
+            CharacterEvent::Revoked(event) => send_now(world, event),
         }
     }
     trim(&mut in_order, count);

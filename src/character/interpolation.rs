@@ -8,7 +8,7 @@
 //!
 //! A display shows more or fewer frames than there are fixed steps, so what has just been computed would be shown for one frame
 //! at times, and for two at others. Everything is shown one step late instead, where the present lies between two steps that are
-//! known. Clips are asked where they were at that moment, which is exact; transforms are interpolated.
+//! known. Clips are asked where they were at that moment, which is exact; transforms are interpolated. See decision 062.
 
 use super::{
     CharacterSystems,

@@ -45,8 +45,10 @@ mod pose_state;
 mod poses;
 mod ray_cast;
 mod rig;
+mod rollback;
 mod root_motion;
 mod sharing;
+mod snapshot;
 mod spawn;
 mod systems;
 mod tape_head;
@@ -87,8 +89,10 @@ pub use rig::{
     CharacterRigPlugin, FootPlacement, GoalLimb, Ground, GroundProbe, IkGoal, IkGoals, IkLimb,
     IkWeight, LookAt, LookTarget, SpringBones, SpringGravity,
 };
+pub use rollback::{AnimationRevoked, RollbackEvents};
 pub use root_motion::{RootMotion, RootMotionPlugin};
 pub use sharing::PoseSharing;
+pub use snapshot::{WholeCharacter, WholeCharacterItem, WholeCharacterReadOnlyItem};
 pub use systems::CharacterSystems;
 pub use typed_callbacks::Callback;
 pub use weight_view::WeightView;

@@ -5,7 +5,9 @@ use super::{
     components::{CharacterParts, SkinnedCharacter},
     names::SaidNames,
 };
-use crate::{asset::Character, controller::AnimationController, model::RootDelta};
+use crate::{
+    asset::Character, controller::AnimationController, model::RootDelta, record::RootMotionNote,
+};
 use bevy::{
     ecs::{name::NameOrEntity, schedule::InternedScheduleLabel},
     prelude::*,
@@ -83,8 +85,8 @@ impl Plugin for RootMotionPlugin {
 /// }
 /// ```
 ///
-/// However time is divided into frames, the movement adds up to the same. For rollback, restore this component together
-/// with the `Transform` and the controller.
+/// However time is divided into frames, the movement adds up to the same. For rollback, see
+/// [`WholeCharacter`](super::WholeCharacter).
 #[derive(Component, Clone, Debug, PartialEq, Reflect)]
 #[reflect(Component, Clone, Default, PartialEq)]
 pub struct RootMotion {
@@ -153,6 +155,37 @@ impl RootMotion {
         // It counts as changed only if it moves otherwise.
         if motion.delta != delta {
             motion.delta = delta;
+        }
+    }
+
+    /// All that it keeps from step to step.
+    pub(super) fn note(&self) -> RootMotionNote {
+        let Self {
+            applies,
+            delta,
+            untaken,
+            rest,
+        } = *self;
+        RootMotionNote {
+            applies,
+            delta,
+            untaken,
+            rest,
+        }
+    }
+
+    pub(super) fn of_note(note: RootMotionNote) -> Self {
+        let RootMotionNote {
+            applies,
+            delta,
+            untaken,
+            rest,
+        } = note;
+        Self {
+            applies,
+            delta,
+            untaken,
+            rest,
         }
     }
 

@@ -58,6 +58,7 @@ impl AnimationController {
     }
 
     /// Returns the [layers](Self::layers), with their times and weights as they were some seconds ago. A layer may weigh nothing.
+    #[cfg(feature = "bevy")]
     pub(crate) fn layers_shown<'a, C: Clips + ?Sized>(
         &'a self,
         seconds: f64,

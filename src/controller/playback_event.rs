@@ -160,6 +160,59 @@ impl PlaybackEvent {
         }
     }
 
+    /// Returns `true` if both are the same event, though maybe heard with another weight or on a track of another number, as
+    /// when the past is played again.
+    #[cfg(feature = "bevy")]
+    pub(crate) fn is_again(&self, other: &Self) -> bool {
+        let is_same = match (self, other) {
+            (Self::Callback(a), Self::Callback(b)) => {
+                (a.clip, a.key, a.kind, &a.name) == (b.clip, b.key, b.kind, &b.name)
+            }
+            (
+                Self::Started {
+                    clip: a, space: s, ..
+                },
+                Self::Started {
+                    clip: b, space: t, ..
+                },
+            )
+            | (
+                Self::Looped {
+                    clip: a, space: s, ..
+                },
+                Self::Looped {
+                    clip: b, space: t, ..
+                },
+            )
+            | (
+                Self::Finished {
+                    clip: a, space: s, ..
+                },
+                Self::Finished {
+                    clip: b, space: t, ..
+                },
+            )
+            | (
+                Self::CrossFadeFinished {
+                    clip: a, space: s, ..
+                },
+                Self::CrossFadeFinished {
+                    clip: b, space: t, ..
+                },
+            ) => (a, s) == (b, t),
+            (
+                Self::StateEntered {
+                    layer: k, state: a, ..
+                },
+                Self::StateEntered {
+                    layer: l, state: b, ..
+                },
+            ) => (k, a) == (l, b),
+            _ => std::mem::discriminant(self) == std::mem::discriminant(other),
+        };
+        is_same && self.time() == other.time()
+    }
+
     /// Says what happened in a few words, such as `footstep (walk)` or `walk loops`. `clips` are those of the advance.
     pub fn describe<C: Clips + ?Sized>(&self, clips: &C) -> String {
         let clip = |index: usize| clips.timing(index).map_or("?", |timing| &*timing.name);

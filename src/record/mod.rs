@@ -7,6 +7,8 @@
 //! A [`RecordingFile`] can be checked without the game: [`RecordingFile::check`] plays it again and
 //! compares what the controllers report with what they reported then. So does `marionette replay`
 //! on the command line. [`assert_callbacks`] is for tests of games.
+//!
+//! A [`CharacterSnapshot`] is a single moment, for rollback, saved games, and networks.
 
 mod assert;
 mod changes;
@@ -15,12 +17,16 @@ mod counted;
 mod face;
 mod file;
 mod frames;
+mod snapshot;
 mod tape;
 mod tape_form;
 
 pub use assert::assert_callbacks;
 pub use file::{CheckedCharacter, Difference, RecordingError, RecordingFile};
 pub(crate) use internals::*;
+#[cfg(feature = "bevy")]
+pub(crate) use snapshot::RootMotionNote;
+pub use snapshot::{CharacterSnapshot, SnapshotError};
 
 /// What the crate and its tools use, but no app: see [`crate::internals`].
 pub(crate) mod internals {

@@ -32,6 +32,7 @@ mod random_life;
 mod recorder;
 mod reload;
 mod rig;
+mod rollback;
 mod root_motion;
 mod save;
 mod scenes;

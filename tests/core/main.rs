@@ -39,6 +39,7 @@ mod rig;
 mod role_names;
 mod rooms;
 mod root_motion;
+mod snapshots;
 mod springs;
 mod states;
 mod switches;

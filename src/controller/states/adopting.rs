@@ -61,7 +61,7 @@ impl AnimationController {
     }
 
     /// Takes up the machines that the clips come with, if the character has states.
-    pub(in crate::controller) fn follow_states(&mut self, states: Option<&Arc<StateLayers>>) {
+    pub(crate) fn follow_states(&mut self, states: Option<&Arc<StateLayers>>) {
         if let (Some(mine), Some(states)) = (&self.states, states)
             && !Arc::ptr_eq(&mine.layers, states)
         {
@@ -143,7 +143,7 @@ impl StateRuns {
 
     /// Returns what is still to be reported, in other machines.
     fn asked_in(&self, states: &StateLayers) -> Vec<Entered> {
-        let asked = self.asked.iter().filter_map(|entered| {
+        let known = self.asked.iter().filter_map(|entered| {
             let before = self.layers.layers().get(entered.layer)?;
             let layer = states.index_of(&before.name)?;
             let machine = &states.layers()[layer].machine;
@@ -154,6 +154,8 @@ impl StateRuns {
                 to: same(entered.to)?,
             })
         });
-        asked.collect()
+        let mut asked: Vec<_> = known.collect();
+        asked.sort_by_key(|entered| entered.layer);
+        asked
     }
 }

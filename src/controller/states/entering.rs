@@ -156,8 +156,11 @@ impl StateRuns {
         tracks: &mut Tracks,
         director: &mut Director,
     ) {
-        let entered = enter.change.map(|(from, to)| Entered { layer, from, to });
-        self.asked.extend(entered);
+        if let Some((from, to)) = enter.change {
+            // By layers, as they are saved, so that a saved controller reports them in the same order.
+            let at = self.asked.partition_point(|asked| asked.layer <= layer);
+            self.asked.insert(at, Entered { layer, from, to });
+        }
         self.due.retain(|(due, _)| *due != layer);
         self.play(layer, enter, tracks, director, None);
     }

@@ -16,7 +16,7 @@ pub(in crate::controller) struct StateRuns {
     pub(super) runs: Vec<StateRun>,
     /// Values of the [speeds](StateLayers::speeds) that the game has set.
     pub(super) speeds: Vec<f64>,
-    /// States that the game has entered since the last advance, yet to be reported.
+    /// States that the game has entered since the last advance, yet to be reported, layer by layer.
     pub(super) asked: Vec<Entered>,
     /// States to enter because of what tracks have passed, per layer, yet to be played.
     pub(super) due: Vec<(usize, Enter)>,
