@@ -251,6 +251,7 @@ mod pages {
         States = "book/src/states.md",
         StatesCompared = "book/src/states-compared.md",
         Faces = "book/src/faces.md",
+        Avatars = "book/src/avatars.md",
         Callbacks = "book/src/callbacks.md",
         RootMotion = "book/src/root-motion.md",
         Dressing = "book/src/dressing.md",

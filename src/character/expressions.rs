@@ -2,12 +2,13 @@
 
 use super::{
     components::SkinnedCharacter,
+    idle_eyes::IdleEyes,
     morph_pose::forget,
     names::{hint, name_of},
 };
 use crate::{
     asset::Character,
-    model::{MorphIndex, Morphs},
+    model::{MorphIndex, Morphs, OthersLeft},
     pose::{MorphMode, MorphOverride},
     record::{ExpressionNote, FadeNote, ShownNote},
 };
@@ -50,6 +51,9 @@ struct Expression {
     /// The morph targets that show it, with their shares, in this version of the asset.
     #[reflect(ignore)]
     morphs: SmallVec<[(MorphIndex, f32); 2]>,
+    /// The expression of the model's file that it is, among [`Morphs::own_expressions`].
+    #[reflect(ignore)]
+    own: Option<u32>,
     #[reflect(ignore)]
     version: u64,
 }
@@ -126,6 +130,7 @@ impl Expressions {
                     now: Shown { weight, share: 0.0 },
                     fade: None,
                     morphs: SmallVec::new(),
+                    own: None,
                     version: 0,
                 });
                 self.shown.len() - 1
@@ -181,6 +186,7 @@ impl Expressions {
                 duration: fade.duration,
             }),
             morphs: SmallVec::new(),
+            own: None,
             version: 0,
         };
         Self {
@@ -198,6 +204,7 @@ impl Expressions {
     ) {
         for one in self.shown.iter_mut().filter(|one| one.version != version) {
             one.morphs = morphs.expression(&one.name).into();
+            one.own = morphs.own_expression(&one.name).map(|own| own as u32);
             one.version = version;
             if !morphs.is_known_expression(&one.name) {
                 unknown(&one.name);
@@ -205,12 +212,27 @@ impl Expressions {
         }
     }
 
-    /// Adds what they do to the morph targets. Expressions that share a target add up.
-    pub(super) fn overrides(&self, out: &mut Vec<MorphOverride>) {
+    /// Returns how much expressions of the model's file leave of blinking, gaze, and speech. What fades in or out counts by its
+    /// share.
+    fn left_of_others(&self, morphs: &Morphs) -> OthersLeft {
+        let own = morphs.own_expressions();
+        let set = self.shown.iter();
+        OthersLeft::beside(set.filter_map(|one| {
+            let of_file = own.get(one.own? as usize)?;
+            Some((of_file, one.now.weight * one.now.share))
+        }))
+    }
+
+    /// Adds what they do to the morph targets. Expressions that share a target add up. `left` is what they leave of each other.
+    fn overrides(&self, morphs: &Morphs, left: OthersLeft, out: &mut Vec<MorphOverride>) {
+        let own = morphs.own_expressions();
         let first = out.len();
         for one in &self.shown {
+            let of_file = one.own.and_then(|at| own.get(at as usize));
+            let weight = one.now.weight;
+            let weight = of_file.map_or(weight, |of_file| left.shown(of_file, weight));
             for &(morph, share) in &one.morphs {
-                let value = one.now.weight * share;
+                let value = weight * share;
                 match out[first..].iter_mut().find(|other| other.morph == morph) {
                     Some(other) => {
                         other.value += value;
@@ -223,6 +245,39 @@ impl Expressions {
                         mode: MorphMode::Set,
                     }),
                 }
+            }
+        }
+    }
+}
+
+/// Adds what a face does to the morph targets on top of its clips. As the model's file says, expressions leave less of blinking,
+/// gaze, and speech.
+pub(super) fn overrides(
+    morphs: &Morphs,
+    eyes: Option<&IdleEyes>,
+    expressions: Option<&Expressions>,
+    out: &mut Vec<MorphOverride>,
+) {
+    let left = expressions.map_or(OthersLeft::ALL, |face| face.left_of_others(morphs));
+    quiet(morphs, left, out);
+    if let Some(eyes) = eyes {
+        eyes.overrides(left, out);
+    }
+    if let Some(expressions) = expressions {
+        expressions.overrides(morphs, left, out);
+    }
+}
+
+/// Adds what expressions take from blinking and speech in clips, of which they leave `left`.
+fn quiet(morphs: &Morphs, left: OthersLeft, out: &mut Vec<MorphOverride>) {
+    for one in morphs.own_expressions() {
+        let taken = one.procedural().map_or(0.0, |kind| 1.0 - left.share(kind));
+        for &(morph, _) in one.morphs.iter().filter(|_| taken > 0.0) {
+            if out.iter().all(|other| other.morph != morph) {
+                out.push(MorphOverride {
+                    weight: taken,
+                    ..MorphOverride::set(morph, 0.0)
+                });
             }
         }
     }

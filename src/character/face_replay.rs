@@ -1,6 +1,10 @@
 //! Morph weights of the past.
 
-use super::{expressions::Expressions, idle_eyes::IdleEyes, layers::ActiveLayers};
+use super::{
+    expressions::{self, Expressions},
+    idle_eyes::IdleEyes,
+    layers::ActiveLayers,
+};
 use crate::{
     asset::Character,
     controller::AnimationController,
@@ -36,14 +40,13 @@ impl FaceReplay {
         let (morphs, version) = (character.skeleton.morphs(), character.version);
         if self.version != version || self.note != *note {
             self.overrides.clear();
-            if let Some(eyes) = &note.eyes {
-                let mut eyes = IdleEyes::of_note(eyes);
+            let mut eyes = note.eyes.as_ref().map(IdleEyes::of_note);
+            if let Some(eyes) = &mut eyes {
                 eyes.look_up(version, morphs);
-                eyes.overrides(&mut self.overrides);
             }
-            let mut expressions = Expressions::of_note(&note.expressions);
-            expressions.look_up(version, morphs, |_| ());
-            expressions.overrides(&mut self.overrides);
+            let mut face = Expressions::of_note(&note.expressions);
+            face.look_up(version, morphs, |_| ());
+            expressions::overrides(morphs, eyes.as_ref(), Some(&face), &mut self.overrides);
             (self.note, self.version) = (note.clone(), version);
         }
         self.layers.show(lag, character, controller);

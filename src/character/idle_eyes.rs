@@ -3,7 +3,7 @@
 use super::{components::SkinnedCharacter, morph_pose::forget};
 use crate::{
     asset::Character,
-    model::{MorphIndex, Morphs},
+    model::{MorphIndex, Morphs, OthersLeft, Procedural},
     pose::{MorphMode, MorphOverride},
     random,
     record::EyesNote,
@@ -221,17 +221,20 @@ impl IdleEyes {
     }
 
     /// Adds what the eyes do to the morph targets.
-    pub(super) fn overrides(&self, out: &mut Vec<MorphOverride>) {
+    /// `left` is what expressions leave of it.
+    pub(super) fn overrides(&self, left: OthersLeft, out: &mut Vec<MorphOverride>) {
         let State {
             closed,
             gaze,
             shapes,
             ..
         } = &self.state;
-        if *closed > 0.0 {
+        let closed = *closed * left.share(Procedural::Blink);
+        let gaze = *gaze * left.share(Procedural::LookAt);
+        if closed > 0.0 {
             // Eyes that a clip has closed stay closed.
             out.extend(shapes.blink.iter().map(|&(morph, share)| MorphOverride {
-                weight: *closed,
+                weight: closed,
                 ..MorphOverride::set(morph, share)
             }));
         }

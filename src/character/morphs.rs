@@ -200,12 +200,12 @@ pub(super) fn pose(
                     writes,
                 } = &mut **thread;
                 overrides.clear();
-                if let Some(eyes) = &eyes {
-                    eyes.overrides(overrides);
-                }
-                if let Some(expressions) = &expressions {
-                    expressions.overrides(overrides);
-                }
+                expressions::overrides(
+                    character.skeleton.morphs(),
+                    eyes.as_deref(),
+                    expressions.as_deref(),
+                    overrides,
+                );
                 layers.evaluate_morphs(character, overrides, scratch, |weights| {
                     let weights = weights.unwrap_or(character.skeleton.morphs().rest());
                     if update(&mut pose, weights) {

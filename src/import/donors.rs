@@ -3,6 +3,7 @@
 use super::{
     ClipEntry, FileKind, ImportSettings, Imported, Manifest, Retarget, RetargetEntry,
     RetargetError,
+    by_role::{match_bodies, shown_by},
     find_clip::{pick_clip, unread},
     open::{Read, clips_of_any, open_any},
     retarget::{retarget_frames, with_rest},
@@ -16,11 +17,19 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 /// The files opened so far. Several clips of a file share one.
 #[derive(Default)]
 pub(super) struct Donors {
-    models: HashMap<String, (Skeleton, Vec<SkeletalClip>)>,
+    models: HashMap<String, Donor>,
     /// Clips of a file for the skeleton of another.
     clips: HashMap<[String; 2], Vec<SkeletalClip>>,
     /// The warnings that were given.
     told: HashSet<String>,
+}
+
+/// A file with clips.
+struct Donor {
+    skeleton: Skeleton,
+    clips: Vec<SkeletalClip>,
+    /// They are for any humanoid, which stands in a T pose.
+    is_for_any: bool,
 }
 
 impl Donors {
@@ -81,10 +90,28 @@ impl Donors {
             let source = read(whose).map_err(|reason| unread(field, whose, &reason))?;
             let opened = open_any(whose, &source, settings, read)?;
             imported.warnings.extend(opened.warnings);
-            self.models
-                .insert(whose.clone(), (opened.model.skeleton, opened.model.clips));
+            let (is_for_any, mut clips) = (opened.clips_are_for_any, opened.model.clips);
+            if is_for_any {
+                let (morphs, warnings) = (imported.model.skeleton.morphs(), &mut imported.warnings);
+                clips = shown_by(whose, clips, morphs, &settings.limits, warnings)?;
+            }
+            let mut skeleton = opened.model.skeleton;
+            if is_for_any {
+                // The clips already are for the model's face.
+                skeleton = skeleton.with_morphs(imported.model.skeleton.morphs().clone());
+            }
+            let donor = Donor {
+                skeleton,
+                clips,
+                is_for_any,
+            };
+            self.models.insert(whose.clone(), donor);
         }
-        let (skeleton, own) = &self.models[whose];
+        let Donor {
+            skeleton,
+            clips: own,
+            is_for_any,
+        } = &self.models[whose];
         let key = [path.clone(), whose.clone()];
         if path != whose && !self.clips.contains_key(&key) {
             let source = read(path).map_err(|reason| unread(&["file"], path, &reason))?;
@@ -123,8 +150,12 @@ impl Donors {
         };
         let rested = with_rest(skeleton, &source_roles, own, &model.skeleton, &target_roles);
         let skeleton = rested.as_ref().unwrap_or(skeleton);
-        let map = Retarget::new(skeleton, &source_roles, &model.skeleton, &target_roles)
-            .map_err(error)?;
+        let (to, from_roles, to_roles) = (&model.skeleton, &source_roles, &target_roles);
+        let map = match is_for_any {
+            true => match_bodies(skeleton, from_roles, to, to_roles),
+            false => Retarget::new(skeleton, from_roles, to, to_roles),
+        };
+        let map = map.map_err(error)?;
         let raw = retarget_frames(&map, clip, &settings.limits).map_err(error)?;
         let warnings = map.warnings(file, path).into_iter();
         // Once for all clips of a file.

@@ -1,7 +1,9 @@
 //! Importing: from the contents of a file to a model, and back for the writers.
 
 // Shared by the formats.
+mod avatar;
 mod axes;
+mod by_role;
 mod check_names;
 mod check_sides;
 mod combine;
@@ -59,6 +61,7 @@ mod wanted;
 pub use assemble::open_manifest;
 #[cfg(feature = "bevy")]
 pub(crate) use assemble::open_manifest_and_tell;
+pub use avatar::{Avatar, AvatarMeta};
 pub(crate) use internals::*;
 pub use limits::Limits;
 pub(crate) use manifest::bind_blend_space;
@@ -86,6 +89,10 @@ pub(crate) mod internals {
     #[cfg(feature = "gltf")]
     pub use crate::import::gltf::{GlbTexture, from_gltf, to_glb};
     pub use crate::import::{
+        avatar::{
+            AvatarCollider, AvatarConstraint, AvatarLookAt, AvatarSpring, AvatarSpringJoint,
+            ColliderShape, ConstraintKind, RangeMap,
+        },
         losses::{WriteFormat, losses},
         m3d::{from_m3d, to_m3d},
         manifest::EmbeddedManifest,
@@ -234,6 +241,10 @@ pub struct Imported {
     /// The entries of a manifest that the file holds.
     #[doc(hidden)]
     pub embedded: EmbeddedManifest,
+    /// What a VRM file says of its character; `None` for other files.
+    pub avatar: Option<Box<Avatar>>,
+    /// The clips are for any humanoid, by the roles of joints and the names of expressions: they are a `.vrma` file's.
+    pub(crate) clips_are_for_any: bool,
     /// The distances to which joints carry the skin, at rest and in all clips.
     pub(crate) reach: Reach,
     /// Per clip of the file, and per joint, of which properties it has keys: translation, rotation and scale. Empty for formats

@@ -1,7 +1,9 @@
 //! From the bytes of a file to a model, or to clips for one. Shared by the asset loaders and the command line.
 
 use super::{
-    ImportSettings, Imported, OnImages, clip_from_md5,
+    ImportSettings, Imported, OnImages,
+    by_role::fit_by_role,
+    clip_from_md5,
     donor::{ClipFile, fit, strangers},
     from_m3d, from_md5,
     matching::without_prefix,
@@ -231,7 +233,8 @@ fn no_fbx(file: &str) -> Diagnostic {
 }
 
 /// Parses and imports the clips of a file for a skeleton: the one clip of an `.md5anim`, which is called
-/// `name`, or all clips of a model. Joints are matched by name.
+/// `name`, or all clips of a model. Joints are matched by name, and those of a `.vrma`, which is for any humanoid, by their
+/// roles: see [`Skeleton::roles`].
 ///
 /// In glTF and FBX files, joints also match if they have another prefix, such as `mixamorig:`. Their keys are absolute, so it makes no
 /// difference in which pose the file's own nodes stand, and what has no keys is as in the skeleton: a joint that a clip only turns
@@ -311,6 +314,13 @@ pub(super) fn clips_of_any(
     let mut warnings = mem::take(&mut donor.warnings);
     // Only the clips are of use from here on.
     (donor.model.parts, donor.images) = Default::default();
+    if donor.clips_are_for_any && !donor.model.clips.is_empty() {
+        let fitted = fit_by_role(file, donor, skeleton, &settings.limits)?;
+        return Ok(Parsed {
+            value: fitted.value,
+            warnings: [warnings, fitted.warnings].concat(),
+        });
+    }
     if FileKind::of_name(file).is_some_and(FileKind::is_scene) && !donor.model.clips.is_empty() {
         let fitted = fit(file, donor, skeleton, settings.as_is)?;
         return Ok(Parsed {

@@ -1,7 +1,7 @@
 //! Morph targets of several meshes with one name.
 //!
 //! Meshes share a target by name, so that one weight moves the mouth in the face, the teeth and the tongue. They share it only
-//! if the file gives both the same weight at rest and in every animation; otherwise the second has a name of its own.
+//! if the file gives both the same weight at rest, in every animation, and in every expression; otherwise the second has a name of its own.
 
 use super::{
     names::{UniqueNames, listed},
@@ -17,6 +17,8 @@ pub(super) struct Given {
     pub(super) rest: f32,
     /// Its curves in the animations that move it, by their index.
     pub(super) curves: BTreeMap<usize, WeightCurve>,
+    /// The expressions of the file that move it, by their index, and its shares.
+    pub(super) expressions: Vec<(usize, f32)>,
 }
 
 /// The targets of a file so far.
@@ -42,6 +44,7 @@ impl SharedMorphs {
                 !own.contains(&other)
                     && self.all[other].rest == given.rest
                     && self.all[other].curves == given.curves
+                    && self.all[other].expressions == given.expressions
             });
             let at = shared.unwrap_or_else(|| {
                 others.push(self.all.len());

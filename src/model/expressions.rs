@@ -6,9 +6,11 @@
 
 mod mouths;
 
-use super::{MorphIndex, Morphs};
+use super::{
+    Expression, ExpressionOverride, MorphFrames, MorphIndex, Morphs, morph::expression::OthersLeft,
+};
 use mouths::{mouth, tell_rhubarb};
-use std::collections::HashMap;
+use std::{borrow::Cow, collections::HashMap};
 
 /// A shape, and what else it is called. Names are [reduced](reduced).
 const SAME: &[(&str, &[&str])] = &[
@@ -175,6 +177,9 @@ impl Morphs {
     /// shape of Oculus, VRChat, MMD, Rhubarb, or Microsoft (a number), whichever set the model has: `blink` closes both of
     /// ARKit's eyes, and `jawOpen` is VRM's `aa`. Case, separators and prefixes such as `viseme_` make no difference.
     ///
+    /// Expressions that the model's file defines go before all others, whatever its morph targets are called: see
+    /// [`own_expressions`](Self::own_expressions).
+    ///
     /// `A` and `E` are vowels. For Rhubarb's shapes of these names, write `rhubarb_A` and `rhubarb_E`.
     pub fn expression(&self, name: &str) -> Vec<(MorphIndex, f32)> {
         self.expressions(&[name])
@@ -188,6 +193,71 @@ impl Morphs {
         self.expressions(&[name]).iter().all(Option::is_some)
     }
 
+    /// Returns the index of the expression of the model's file that a name stands for, among
+    /// [`own_expressions`](Self::own_expressions).
+    #[cfg(feature = "bevy")]
+    pub(crate) fn own_expression(&self, name: &str) -> Option<usize> {
+        self.find_own(&Own::new(self), name)
+    }
+
+    fn find_own(&self, own: &Own, name: &str) -> Option<usize> {
+        let exact = own.exact.get(name).copied();
+        // A target's exact name stands for the target.
+        let is_free = || !own.all.is_empty() && self.morph(name).is_none();
+        exact.or_else(|| is_free().then(|| own.find(&reduced(name)))?)
+    }
+
+    /// Returns the weights of the morph targets that show expressions, which `frames` have by name. As the specification of
+    /// VRM says, some are shown in full or not at all, and some are shown less while others are.
+    ///
+    /// What changes at once does so between two frames at one time, unless there would be more than `most` weights.
+    pub(crate) fn of_expressions(
+        &self,
+        frames: &MorphFrames,
+        duration: f64,
+        most: usize,
+    ) -> MorphFrames {
+        let names: Vec<&str> = frames.names.iter().map(|name| &**name).collect();
+        let own = Own::new(self);
+        let of_file: Vec<Option<&Expression>> = names
+            .iter()
+            .map(|name| Some(&own.all[self.find_own(&own, name)?]))
+            .collect();
+        let shapes = self.expressions(&names);
+        let (times, weights) = match steps(frames, &of_file, duration, most) {
+            Some((times, weights)) if times.len().saturating_mul(self.len()) <= most => {
+                (times, Cow::Owned(weights))
+            }
+            _ => (frames.times.clone(), Cow::Borrowed(&frames.weights)),
+        };
+        let mut out = MorphFrames {
+            names: self.names().into(),
+            animated: vec![false; self.len()],
+            weights: Vec::with_capacity(times.len() * self.len()),
+            times,
+        };
+        let is_moved = |at: usize| frames.animated.get(at).is_none_or(|moved| *moved);
+        for frame in weights.chunks_exact(names.len().max(1)) {
+            let first = out.weights.len();
+            out.weights.resize(first + self.len(), 0.0);
+            let set = of_file.iter().zip(frame);
+            let set = set.filter_map(|(one, weight)| Some(((*one)?, *weight)));
+            let left = OthersLeft::beside(set);
+            for (at, weight) in frame.iter().enumerate().filter(|(at, _)| is_moved(*at)) {
+                let shown = match of_file[at] {
+                    Some(one) => left.shown(one, *weight),
+                    None => weight.clamp(0.0, 1.0),
+                };
+                for &(morph, share) in shapes[at].iter().flatten() {
+                    let morph = usize::from(morph);
+                    out.weights[first + morph] += shown * share;
+                    out.animated[morph] = true;
+                }
+            }
+        }
+        out
+    }
+
     /// Returns what [`expression`](Self::expression) does, for names that are used together, such as in a speech: `A` is a vowel
     /// beside `I`, and a closed mouth beside `X`. `None` for names that are unknown.
     pub(crate) fn expressions(&self, names: &[&str]) -> Vec<Option<Vec<(MorphIndex, f32)>>> {
@@ -198,8 +268,12 @@ impl Morphs {
             // The exact name goes first: other targets of the model may reduce to the same letters.
             let exact = self.morph(name);
             let exact = exact.filter(|&morph| own.reduced[usize::from(morph)] == *asked);
-            if let Some(morph) = exact {
-                return Some(vec![(morph, 1.0)]);
+            // A letter of Rhubarb's is none of the file's.
+            let of_file = own.own.exact.get(name).filter(|_| reduced(name) == *asked);
+            match (of_file, exact) {
+                (Some(&at), _) => return Some(own.own.all[at].morphs.clone()),
+                (None, Some(morph)) => return Some(vec![(morph, 1.0)]),
+                (None, None) => {}
             }
             let mut out: Vec<(MorphIndex, f32)> = Vec::new();
             let mut add = |morph: usize, share: f32| {
@@ -217,16 +291,151 @@ impl Morphs {
     }
 }
 
+/// Adds frames to weights of expressions where one begins or ceases to be shown at once, and where one takes more and more from
+/// another. Returns times and weights; `None` if there is no such place, or if there would be more than `most` weights.
+fn steps(
+    frames: &MorphFrames,
+    of_file: &[Option<&Expression>],
+    duration: f64,
+    most: usize,
+) -> Option<(Vec<f64>, Vec<f32>)> {
+    let rows: Vec<&[f32]> = frames.weights.chunks_exact(of_file.len().max(1)).collect();
+    let time = |at: usize| match frames.times.get(at) {
+        Some(time) => *time,
+        None => duration * at as f64 / (rows.len().max(2) - 1) as f64,
+    };
+    // The weights beyond which each is shown, and blocks others.
+    let bound = |one: &Expression| match one.is_binary {
+        true => Some(0.5),
+        false => one.overrides(ExpressionOverride::Block).then_some(0.0),
+    };
+    let known = || {
+        of_file
+            .iter()
+            .enumerate()
+            .filter_map(|(at, one)| Some((at, (*one)?)))
+    };
+    let bounds: Vec<(usize, f32)> = known()
+        .filter_map(|(at, one)| Some((at, bound(one)?)))
+        .collect();
+    let blending: Vec<usize> = known()
+        .filter_map(|(at, one)| one.overrides(ExpressionOverride::Blend).then_some(at))
+        .collect();
+    let procedural: Vec<usize> = known()
+        .filter_map(|(at, one)| one.procedural().map(|_| at))
+        .collect();
+    let (mut times, mut weights) = (vec![time(0)], rows.first()?.to_vec());
+    for (at, pair) in rows.windows(2).enumerate() {
+        let (from, to) = (time(at), time(at + 1));
+        let change = |some: &[usize]| {
+            let changes = some
+                .iter()
+                .map(|&one| (pair[1][one] - pair[0][one]).abs().min(1.0));
+            changes.fold(0.0, f32::max)
+        };
+        // The product of two lines is a parabola.
+        let cuts = (CUTS * (change(&blending) * change(&procedural)).sqrt()).ceil();
+        let cuts = (1..cuts as usize).map(|cut| (cut as f32 / cuts, None));
+        let crossings = bounds.iter().filter_map(|&(one, bound)| {
+            let (before, after) = (pair[0][one], pair[1][one]);
+            let crosses = (before > bound) != (after > bound);
+            let share = ((bound - before) / (after - before)).clamp(0.0, 1.0);
+            crosses.then_some((share, Some((one, bound))))
+        });
+        let mut places: Vec<(f32, Option<(usize, f32)>)> = cuts.chain(crossings).collect();
+        places.retain(|_| to > from);
+        places.sort_by(|a, b| a.0.total_cmp(&b.0));
+        for (share, crossed) in places {
+            let mut row: Vec<f32> = (pair[0].iter().zip(pair[1]))
+                .map(|(a, b)| a + (b - a) * share)
+                .collect();
+            let mut push = |row: &[f32]| {
+                times.push(from + (to - from) * f64::from(share));
+                weights.extend_from_slice(row);
+            };
+            match crossed {
+                None => push(&row),
+                Some((one, bound)) => {
+                    let mut ends = [bound, bound.next_up()];
+                    if pair[1][one] <= bound {
+                        ends.reverse();
+                    }
+                    for end in ends {
+                        row[one] = end;
+                        push(&row);
+                    }
+                }
+            }
+            if weights.len() > most {
+                return None;
+            }
+        }
+        times.push(to);
+        weights.extend_from_slice(pair[1]);
+    }
+    (times.len() > rows.len()).then_some((times, weights))
+}
+
+/// Pieces into which the longest changes of two expressions are cut.
+const CUTS: f32 = 16.0;
+
+/// The expressions that a model's file defines, by their names.
+struct Own<'a> {
+    all: &'a [Expression],
+    /// The first of each name as it is written; names go before aliases.
+    exact: HashMap<&'a str, usize>,
+    /// The first of each reduced name, and of each shape.
+    by_name: HashMap<String, usize>,
+    by_shape: HashMap<String, usize>,
+}
+
+impl<'a> Own<'a> {
+    fn new(morphs: &'a Morphs) -> Self {
+        let all = morphs.own_expressions();
+        let names: [fn(&Expression) -> &str; 2] = [|one| &one.name, |one| &one.alias];
+        let mut exact = HashMap::new();
+        for name in names {
+            let named = all.iter().map(name).enumerate();
+            for (at, name) in named.filter(|(_, name)| !name.is_empty()) {
+                exact.entry(name).or_insert(at);
+            }
+        }
+        let (mut by_name, mut by_shape) = (HashMap::new(), HashMap::new());
+        for (at, one) in all.iter().enumerate() {
+            let names = [&one.name, &one.alias].map(|name| reduced(name));
+            for name in names.into_iter().filter(|name| !name.is_empty()) {
+                // Numbers count something else.
+                if name.parse::<u64>().is_err() {
+                    by_shape.entry(shape(&name).to_owned()).or_insert(at);
+                }
+                by_name.entry(name).or_insert(at);
+            }
+        }
+        Self {
+            all,
+            exact,
+            by_name,
+            by_shape,
+        }
+    }
+
+    fn find(&self, name: &str) -> Option<usize> {
+        let found = self.by_name.get(name);
+        found.or_else(|| self.by_shape.get(shape(name))).copied()
+    }
+}
+
 /// The names of a model's morph targets.
-struct Targets {
+struct Targets<'a> {
+    own: Own<'a>,
     reduced: Vec<String>,
     /// The first target of each reduced name, and of each shape.
     by_name: HashMap<String, usize>,
     by_shape: HashMap<String, usize>,
 }
 
-impl Targets {
-    fn new(morphs: &Morphs) -> Self {
+impl<'a> Targets<'a> {
+    fn new(morphs: &'a Morphs) -> Self {
         let mut reduced: Vec<String> = morphs.names().iter().map(|name| reduced(name)).collect();
         tell_rhubarb(&mut reduced);
         let (mut by_name, mut by_shape) = (HashMap::new(), HashMap::new());
@@ -238,6 +447,7 @@ impl Targets {
             }
         }
         Self {
+            own: Own::new(morphs),
             reduced,
             by_name,
             by_shape,
@@ -247,6 +457,11 @@ impl Targets {
     /// Adds what shows a shape. Returns `true` if there is something.
     fn find(&self, name: &str, share: f32, depth: usize, add: &mut impl FnMut(usize, f32)) -> bool {
         let wanted = shape(name);
+        if let Some(of_file) = self.own.find(name) {
+            let shown = &self.own.all[of_file].morphs;
+            (shown.iter()).for_each(|&(morph, of)| add(usize::from(morph), share * of));
+            return true;
+        }
         let direct = self.by_name.get(name).or_else(|| self.by_shape.get(wanted));
         if let Some(&at) = direct {
             add(at, share);

@@ -46,6 +46,9 @@ pub(crate) use marks::{
     ClipToCompile, Compiler, KeySource, KeyToCompile, Mark, MarkKey, MarkKind, Marks, Span,
 };
 pub use material::Material;
+pub use morph::expression::{Expression, ExpressionOverride};
+#[cfg(feature = "bevy")]
+pub(crate) use morph::expression::{OthersLeft, Procedural};
 pub(crate) use morph::weights_of;
 pub use morph::{MorphIndex, Morphs};
 pub use playback::PlaybackMode;
@@ -75,6 +78,7 @@ pub(crate) mod internals {
         bounding_box::BoundingBox,
         clip::MorphFrames,
         material::{Maps, MipFilter, Sampler, TextureFilter, TextureWrap, UvTransform},
+        morph::expression::{ColorBind, TextureBind},
         morph::{MorphDelta, MorphTarget},
         roles::{Finger, Role, RoleError, Roles},
         root_motion::RootPath,

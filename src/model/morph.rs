@@ -1,6 +1,9 @@
 //! Morph targets: their names and weights at rest, and how far they move vertices.
 
+pub(super) mod expression;
+
 use super::side_names::mirrored_names;
+use expression::Expression;
 use glam::{Vec3, Vec4};
 use std::{collections::HashMap, sync::Arc};
 
@@ -32,6 +35,8 @@ pub struct Morphs {
     names: Vec<Arc<str>>,
     /// In rows of four; lanes past the last are 0.
     rest: Vec<Vec4>,
+    /// The expressions that the file defines.
+    expressions: Vec<Expression>,
 }
 
 impl Morphs {
@@ -42,6 +47,7 @@ impl Morphs {
     pub const NONE: &Self = &Self {
         names: Vec::new(),
         rest: Vec::new(),
+        expressions: Vec::new(),
     };
 
     /// Creates a list of names with their weights at rest. A weight that is not finite counts as 0, and names beyond
@@ -56,6 +62,26 @@ impl Morphs {
             out.rest[at / 4][at % 4] = if weight.is_finite() { weight } else { 0.0 };
         }
         out
+    }
+
+    /// Returns the expressions that the model's file defines, as VRM files do. Empty for others, where names of morph targets
+    /// tell what they show: see [`expression`](Self::expression).
+    pub fn own_expressions(&self) -> &[Expression] {
+        &self.expressions
+    }
+
+    /// Returns the list with expressions that are made of its morph targets. Shares of targets that it lacks are left out.
+    pub fn with_expressions(self, expressions: impl IntoIterator<Item = Expression>) -> Self {
+        let count = self.len();
+        let mut expressions: Vec<Expression> = expressions.into_iter().collect();
+        for one in &mut expressions {
+            one.morphs
+                .retain(|(morph, share)| usize::from(*morph) < count && share.is_finite());
+        }
+        Self {
+            expressions,
+            ..self
+        }
     }
 
     /// Returns the number of names.

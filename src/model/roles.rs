@@ -199,8 +199,19 @@ impl Roles {
     /// Auto-Rig Pro, Unreal, 3ds Max's Biped, Source, Character Creator, Daz Genesis, Poser, BVH
     /// files, MikuMikuDance, KayKit, Quaternius, VRM and similar ones. A prefix that most names of
     /// a skeleton share, such as `Armature_`, doesn't matter.
+    ///
+    /// Where the model's file says which joint is what, as VRM files do, names have no say: see [`Skeleton::roles`].
     pub fn infer(skeleton: &Skeleton) -> Self {
         Self::new(skeleton, BTreeMap::new())
+    }
+
+    /// Returns the roles that the model's file gives, or `None` if it gives none.
+    pub(crate) fn of_file(skeleton: &Skeleton) -> Option<Self> {
+        let roles = skeleton.roles().iter();
+        // Eyes and the jaw have roles in files, but none in bodies.
+        let known = roles.filter_map(|(role, joint)| Some((role.parse().ok()?, *joint)));
+        let joints: BTreeMap<Role, JointIndex> = known.collect();
+        (!joints.is_empty()).then_some(Self { joints })
     }
 
     /// Infers roles as [`infer`](Self::infer) does, except for those of `table`, whose joints are given by name:
@@ -231,7 +242,10 @@ impl Roles {
     }
 
     fn new(skeleton: &Skeleton, given: BTreeMap<Role, Option<JointIndex>>) -> Self {
-        let mut joints = Inference::new(skeleton, &given).run();
+        let mut joints = match Self::of_file(skeleton) {
+            Some(roles) => roles.joints,
+            None => Inference::new(skeleton, &given).run(),
+        };
         let pinned: Vec<JointIndex> = given.values().filter_map(|joint| *joint).collect();
         // A given joint loses any other role that its name suggests.
         joints.retain(|role, joint| !given.contains_key(role) && !pinned.contains(joint));

@@ -123,6 +123,8 @@ pub struct Skeleton {
     bind_pose_is_adrift: bool,
     /// The morph targets; `None` if there are none.
     morphs: Option<Arc<Morphs>>,
+    /// The names of roles that the file gives to joints; empty if it gives none.
+    roles: Vec<(Arc<str>, JointIndex)>,
 }
 
 /// The pose in which a skin was bound, relative to the parents.
@@ -271,6 +273,7 @@ impl Skeleton {
             bind_pose: BindPose::Rest,
             bind_pose_is_adrift: false,
             morphs: None,
+            roles: Vec::new(),
         })
     }
 
@@ -408,9 +411,25 @@ impl Skeleton {
     /// Returns the skeleton with these morph targets instead of its own.
     pub fn with_morphs(self, morphs: Morphs) -> Self {
         Self {
-            morphs: (!morphs.is_empty()).then(|| Arc::new(morphs)),
+            // Expressions need no morph targets to be known.
+            morphs: (morphs != *Morphs::NONE).then(|| Arc::new(morphs)),
             ..self
         }
+    }
+
+    /// Returns the roles of joints in a humanoid body that the model's file gives: names such as `hips`, `upper_arm.L`, or
+    /// `eye.L`, with their joints. Empty for files that don't say, which are nearly all but VRM's.
+    pub fn roles(&self) -> &[(Arc<str>, JointIndex)] {
+        &self.roles
+    }
+
+    /// Returns the skeleton with these [`roles`](Self::roles). Joints that are out of range are left out.
+    #[doc(hidden)]
+    pub fn with_roles(self, roles: impl IntoIterator<Item = (Arc<str>, JointIndex)>) -> Self {
+        let exists = |(_, joint): &(Arc<str>, JointIndex)| usize::from(*joint) < self.len();
+        let mut roles: Vec<_> = roles.into_iter().filter(exists).collect();
+        roles.sort_by_key(|(_, joint)| *joint);
+        Self { roles, ..self }
     }
 
     /// Returns the skeleton with the spaces of its nodes, one for each joint.
@@ -461,6 +480,15 @@ impl Skeleton {
     pub(crate) fn with_bind_pose_adrift(self) -> Self {
         Self {
             bind_pose_is_adrift: true,
+            ..self
+        }
+    }
+
+    /// Returns the skeleton with its rest pose as the pose in which its skin was bound.
+    pub(crate) fn bound_at_rest(self) -> Self {
+        Self {
+            bind_pose: BindPose::Rest,
+            bind_pose_is_adrift: false,
             ..self
         }
     }

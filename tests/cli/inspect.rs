@@ -31,6 +31,16 @@ fn inspect_fits_an_animation_to_the_model_named_with_it_and_shows_its_own_joints
 }
 
 #[test]
+fn inspect_shows_whose_an_avatar_is_and_what_its_file_says() {
+    let folder = characters();
+    let vrm = include_bytes!("../core/cases/vrm/vrm1.vrm");
+    std::fs::write(folder.path().join("hero.vrm"), vrm).unwrap();
+    let run = marionette(&folder, &["inspect", "hero.vrm"]);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    assert_message("inspect: a .vrm", run.stdout);
+}
+
+#[test]
 fn inspect_json_is_one_document_with_a_report_per_file() {
     let folder = characters();
     let files = [

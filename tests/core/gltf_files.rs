@@ -20,6 +20,7 @@ mod refusals;
 mod retargeted_clip_files;
 mod scenes;
 mod visibility;
+mod vrm;
 mod without_vertices;
 
 use crate::messages::{assert_messages, is_like};

@@ -117,6 +117,7 @@ fn write_model(out: &mut impl Write, model: &ModelReport) -> io::Result<()> {
         write_tree(out, &joints)?;
     }
     write_morphs(out, &model.morphs)?;
+    write_avatar(out, model)?;
     if !model.clips.is_empty() {
         heading(out, "Clips", "")?;
         write_clips(out, &model.clips, model.joints.len())?;
@@ -248,6 +249,68 @@ fn write_morphs(out: &mut impl Write, morphs: &[MorphReport]) -> io::Result<()> 
         &rows.collect::<Vec<_>>(),
         [false, true, true, false, false],
     )
+}
+
+/// Lists what a VRM file says of its character. Springs are among those of its manifest.
+fn write_avatar(out: &mut impl Write, model: &ModelReport) -> io::Result<()> {
+    if let Some(avatar) = model.avatar {
+        heading(
+            out,
+            "Avatar",
+            &format!(" of VRM {}", printable(&avatar.version)),
+        )?;
+        let meta = &avatar.meta;
+        let (authors, references) = (meta.authors.join(", "), meta.references.join(", "));
+        let lines = [
+            ("name", &meta.name),
+            ("version", &meta.version),
+            ("authors", &authors),
+            ("copyright", &meta.copyright),
+            ("contact", &meta.contact),
+            ("references", &references),
+            ("license", &meta.license),
+            ("other license", &meta.other_license),
+        ];
+        let lines = lines.map(|(name, text)| (name, text.as_str()));
+        let terms = meta.terms.iter().map(|(name, text)| (*name, text.as_str()));
+        for (name, text) in lines.into_iter().chain(terms) {
+            if !text.is_empty() {
+                writeln!(out, "  {name}: {}", printable(text))?;
+            }
+        }
+    }
+    if !model.roles.is_empty() {
+        heading(out, "Roles", "")?;
+        let roles = model.roles.iter();
+        let roles: Vec<String> = roles
+            .map(|[role, joint]| format!("{role} {joint}"))
+            .collect();
+        writeln!(out, "  {}", printable(&roles.join(", ")))?;
+    }
+    if model.expressions.is_empty() {
+        return Ok(());
+    }
+    heading(out, "Expressions", "")?;
+    let rows = model.expressions.iter().map(|one| {
+        let shown = one.morphs.iter().map(|(name, share)| match share {
+            1.0 => (*name).to_owned(),
+            share => format!("{} {name}", decimal((*share).into(), 3)),
+        });
+        let shown: Vec<String> = shown.collect();
+        let mut notes: Vec<String> = Vec::new();
+        if one.is_binary {
+            notes.push("on or off".to_owned());
+        }
+        if !one.overrides.is_empty() {
+            notes.push(format!("overrides {}", one.overrides.join(", ")));
+        }
+        [
+            printable(one.name),
+            printable(&shown.join(", ")),
+            notes.join(", "),
+        ]
+    });
+    write_table(out, &rows.collect::<Vec<_>>(), [false; 3])
 }
 
 fn write_retargets(out: &mut impl Write, model: &ModelReport) -> io::Result<()> {

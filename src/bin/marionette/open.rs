@@ -9,7 +9,9 @@ use crate::{
 };
 use bevy_marionette::{
     format::{Diagnostic, FormatError, Severity},
-    import::{FileKind, ImportReport, ImportSettings, Imported, Limits, Manifest, open_manifest},
+    import::{
+        Avatar, FileKind, ImportReport, ImportSettings, Imported, Limits, Manifest, open_manifest,
+    },
     internals::{
         format::{
             Checked, Parsed,
@@ -62,6 +64,8 @@ pub struct OpenModel {
     pub manifest: Option<Manifest>,
     /// Manifest entries that the model's own file holds.
     pub embedded: EmbeddedManifest,
+    /// What a VRM file says of its character.
+    pub avatar: Option<Box<Avatar>>,
     /// The settings it was imported with; clips from other files need the same.
     pub settings: ImportSettings,
     /// The files it was read from.
@@ -457,6 +461,7 @@ fn finish(
         report,
         images,
         embedded,
+        avatar,
         ..
     } = imported;
     let manifest = manifest.map(|manifest| manifest.with_embedded(&embedded).into_owned());
@@ -476,6 +481,7 @@ fn finish(
         images,
         manifest,
         embedded,
+        avatar,
         settings,
         files,
         folder,

@@ -9,11 +9,14 @@ use crate::{
 use bevy_marionette::{
     format::{Diagnostic, Severity},
     import::{
-        BlendSpaceEntry, ColliderEntry, FeetEntry, FileKind, GoalEntry, ImportReport, LookAtEntry,
-        MaskEntry, SocketEntry, SpringEntry,
+        Avatar, BlendSpaceEntry, ColliderEntry, FeetEntry, FileKind, GoalEntry, ImportReport,
+        LookAtEntry, MaskEntry, SocketEntry, SpringEntry,
     },
     internals::model::{BoundingBox, StateLayers},
-    model::{Material, Model, MorphIndex, PlaybackMode, SkeletalClip, State, StateLayer},
+    model::{
+        ExpressionOverride, Material, Model, MorphIndex, PlaybackMode, SkeletalClip, State,
+        StateLayer,
+    },
 };
 use serde::Serialize;
 use std::{collections::BTreeMap, sync::Arc};
@@ -60,6 +63,10 @@ JSON (--json): an array with one object per FILE, in the order given.
                       {base_color, normal, metallic_roughness, occlusion, emissive},
                       textures[] of {role (base_color | normal | specular | metallic_roughness | occlusion | emissive),
                       written, found}
+    avatar            for VRM files: version, meta (name, authors, license, terms …), bones, look_at, first_person,
+                      springs, colliders, constraints
+    roles[]           [role, joint], as the file says
+    expressions[]     as the file says: name, is_binary, morphs[] of [name, share], overrides[] (blink | look_at | mouth)
     manifest          null, or model, scale, masks, sockets, blend_spaces, states, layers, goals, look_at, feet, springs,
                       colliders as in the manifest, or in the model's own file
   animation         null, or
@@ -101,7 +108,25 @@ pub struct ModelReport<'a> {
     pub morphs: Vec<MorphReport<'a>>,
     pub clips: Vec<ClipReport<'a>>,
     pub materials: Vec<MaterialReport<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub avatar: Option<&'a Avatar>,
+    /// Roles that the file gives to joints, with the joints' names.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub roles: Vec<[&'a str; 2]>,
+    /// Expressions that the file defines.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub expressions: Vec<ExpressionReport<'a>>,
     pub manifest: Option<ManifestReport<'a>>,
+}
+
+#[derive(Serialize)]
+pub struct ExpressionReport<'a> {
+    pub name: &'a str,
+    pub is_binary: bool,
+    /// Names of morph targets, with their shares.
+    pub morphs: Vec<(&'a str, f32)>,
+    /// `blink`, `look_at`, and `mouth`, as far as it leaves less of them.
+    pub overrides: Vec<&'static str>,
 }
 
 #[derive(Serialize)]
@@ -320,6 +345,11 @@ fn model_report<'a>(
         materials: materials
             .map(|(material, textures)| MaterialReport { material, textures })
             .collect(),
+        avatar: open.avatar.as_deref(),
+        roles: (model.skeleton.roles().iter())
+            .map(|(role, joint)| [&**role, &**model.skeleton.name(*joint)])
+            .collect(),
+        expressions: expressions(model),
         manifest: open.manifest.as_ref().map(|manifest| ManifestReport {
             model: &manifest.model,
             scale: manifest.scale,
@@ -361,6 +391,29 @@ fn morphs(model: &Model) -> Vec<MorphReport<'_>> {
         }
     };
     (0..morphs.len()).map(report).collect()
+}
+
+fn expressions(model: &Model) -> Vec<ExpressionReport<'_>> {
+    let morphs = model.skeleton.morphs();
+    let all = morphs.own_expressions().iter().map(|one| {
+        let effects = [
+            ("blink", one.blink),
+            ("look_at", one.look_at),
+            ("mouth", one.mouth),
+        ];
+        let effects = effects.into_iter();
+        let effects = effects.filter(|(_, effect)| *effect != ExpressionOverride::None);
+        let shares = one.morphs.iter();
+        ExpressionReport {
+            name: &one.name,
+            is_binary: one.is_binary,
+            morphs: shares
+                .map(|(morph, share)| (&*morphs.names()[usize::from(*morph)], *share))
+                .collect(),
+            overrides: effects.map(|(name, _)| name).collect(),
+        }
+    });
+    all.collect()
 }
 
 fn joints(model: &Model) -> Vec<JointReport<'_>> {

@@ -73,6 +73,40 @@ fn expressions_that_share_a_target_add_up() {
         .iter_mut()
         .for_each(|one| one.morphs = SmallVec::from_slice(&[(3, 0.5)]));
     let mut out = vec![MorphOverride::set(3, 9.0)];
-    face.overrides(&mut out);
+    face.overrides(Morphs::NONE, OthersLeft::ALL, &mut out);
     assert_eq!(out[1..], [MorphOverride::set(3, 0.75)]);
+}
+
+#[test]
+fn expressions_of_the_file_leave_less_of_others() {
+    let expression = |name: &str, morph| crate::model::Expression {
+        morphs: vec![(morph, 1.0)],
+        ..crate::model::Expression::new(name)
+    };
+    let happy = crate::model::Expression {
+        blink: crate::model::ExpressionOverride::Block,
+        mouth: crate::model::ExpressionOverride::Blend,
+        ..expression("happy", 0)
+    };
+    let morphs = Morphs::new(["smile", "lid", "open"].map(|name| (name.into(), 0.0)));
+    let morphs = morphs.with_expressions([happy, expression("blink", 1), expression("aa", 2)]);
+    let mut face = Expressions::default();
+    face.set("happy", 0.25);
+    face.set("blink", 1.0);
+    face.set("aa", 0.8);
+    face.look_up(1, &morphs, |name| panic!("{name}"));
+    let mut out = Vec::new();
+    super::overrides(&morphs, None, Some(&face), &mut out);
+    let mut weights = [0.5_f32; 3];
+    for one in &out {
+        let weight = &mut weights[usize::from(one.morph)];
+        *weight += (one.value - *weight) * one.weight;
+    }
+    assert!(
+        weights
+            .iter()
+            .zip([0.25, 0.0, 0.8 * 0.75])
+            .all(|(a, b)| (a - b).abs() < 1e-6),
+        "{weights:?}"
+    );
 }

@@ -56,7 +56,7 @@ fn a_blink_covers_what_clips_do_and_a_glance_adds_to_it() {
     eyes.state.shapes = Shapes::new(1, &morphs);
     (eyes.state.closed, eyes.state.gaze) = (0.5, Vec2::new(-0.25, 0.25));
     let mut out = Vec::new();
-    eyes.overrides(&mut out);
+    eyes.overrides(OthersLeft::ALL, &mut out);
     let half = |morph| MorphOverride {
         weight: 0.5,
         ..MorphOverride::set(morph, 1.0)

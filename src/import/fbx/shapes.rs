@@ -123,6 +123,7 @@ impl<'a> FileShapes<'a> {
                         name: name(mesh, deformer, channel, at),
                         rest: if rest.abs() <= 1e6 { rest } else { 0.0 },
                         curves: moved.iter().map(of_shape).collect(),
+                        expressions: Vec::new(),
                     });
                     shapes.push(&*key.shape);
                 }

@@ -11,6 +11,7 @@ use super::{
     morphs::FileMorphs,
     nodes::{Local, Rig, RigJoint, whole::KeyedClips},
     shown::Switched,
+    vrm::Vrm,
 };
 use crate::{
     format::FormatError,
@@ -20,7 +21,7 @@ use crate::{
         limits::ClipTotals,
         names::{UniqueNames, listed},
         report::Report,
-        resample::{Budget, Curve, MIRRORS, SAME_TIMES, mirrored_joints},
+        resample::{Budget, Curve, MIRRORS, SAME_TIMES, Skin, mirrored_joints},
     },
     model::{JointTransform, Model, Reach},
     plural::{counted, there_are},
@@ -47,6 +48,7 @@ pub(super) struct Importer<'a> {
     pub(super) switched: &'a [Switched],
     pub(super) limits: &'a Limits,
     pub(super) morphs: &'a FileMorphs,
+    pub(super) vrm: &'a Vrm,
 }
 
 /// The clips of a file, and what it says of them as a manifest would, by name.
@@ -122,7 +124,12 @@ impl Importer<'_> {
         if animations.is_empty() {
             return Ok(Default::default());
         }
-        let sampler = Sampler::new(model, self.morphs);
+        let skin = Skin::new(model);
+        let skin = match self.vrm.is_animation {
+            true => skin.of_any_body(),
+            false => skin,
+        };
+        let sampler = Sampler::new(model, self.morphs, skin);
         let (mut found, mut budget) = (Found::default(), Budget::default());
         let (mut totals, mut too_large) = (ClipTotals::default(), Vec::new());
         let mut clips = Vec::with_capacity(animations.len().min(self.limits.clips as usize));
@@ -301,6 +308,10 @@ impl Importer<'_> {
             _ = write!(place, "{at}]");
             if channel.target.path.is_some_and(Property::is_weights) {
                 // See `morphs.rs`.
+                continue;
+            }
+            let node = channel.target.node.map(Index::value);
+            if node.is_some_and(|node| self.vrm.is_proxy(node)) {
                 continue;
             }
             let Some(node) = channel.target.node.map(Index::value) else {

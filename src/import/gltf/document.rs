@@ -255,20 +255,11 @@ pub(super) fn check_extensions(root: &Root, report: &mut Report) -> Result<(), F
             "spawn cameras and lights beside the character",
         );
     }
-    let is_vrm = |name: &&String| name.starts_with("VRM");
-    if root.extensions_used.iter().any(|name| is_vrm(&name)) {
-        report.warn(
-            "extensionsUsed",
-            "what VRM adds is not read: springs, expressions, MToon materials, look-at and first-person settings",
-            "add springs in a manifest",
-        );
+    if root.vrm.has_toon_materials(&root.extensions_used) {
+        let message = "toon materials are drawn as plain ones";
+        report.warn("materials", message, "");
     }
     Ok(())
-}
-
-/// Returns `true` if a file is a VRM 0 character. It faces -Z, where glTF's models face +Z.
-pub(super) fn is_vrm_0(root: &Root) -> bool {
-    root.extensions_used.iter().any(|name| name == "VRM")
 }
 
 /// Returns `true` for extensions that don't change a model's shape or how its joints move: those

@@ -24,6 +24,7 @@ use serde::{
     Deserialize, Deserializer,
     de::{self, IgnoredAny, MapAccess, Visitor},
 };
+use serde_json::value::RawValue;
 use std::{collections::BTreeMap, fmt};
 use values::{Word, known, known_word, or_default, target_names, usual, word_or_none};
 
@@ -40,6 +41,8 @@ pub(super) struct Root {
     pub(super) buffers: Vec<Buffer>,
     #[serde(default, deserialize_with = "or_default")]
     pub(super) buffer_views: Vec<Lazy<View>>,
+    #[serde(default, rename = "extensions", deserialize_with = "loose")]
+    pub(super) vrm: VrmExtensions,
     #[serde(default, deserialize_with = "or_default")]
     pub(super) extensions_required: Vec<String>,
     #[serde(default, deserialize_with = "loose")]
@@ -57,6 +60,33 @@ pub(super) struct Root {
     #[serde(default, deserialize_with = "or_default")]
     pub(super) skins: Vec<Skin>,
     pub(super) textures: Raw,
+}
+
+/// VRM's extensions of a file.
+#[derive(Default, Deserialize)]
+pub(super) struct VrmExtensions {
+    #[serde(default, rename = "VRM", deserialize_with = "loose")]
+    pub(super) vrm_0: Raw,
+    #[serde(default, rename = "VRMC_vrm", deserialize_with = "loose")]
+    pub(super) vrm_1: Raw,
+    #[serde(default, rename = "VRMC_springBone", deserialize_with = "loose")]
+    pub(super) spring_bone: Raw,
+    #[serde(default, rename = "VRMC_vrm_animation", deserialize_with = "loose")]
+    pub(super) animation: Raw,
+}
+
+impl VrmExtensions {
+    /// Returns `true` if a file is a VRM 0 character. It faces -Z, where glTF's models face +Z.
+    pub(super) fn is_vrm_0(&self) -> bool {
+        self.vrm_0.is_some() && self.vrm_1.is_none()
+    }
+
+    /// Returns `true` if the file has materials of VRM's own shader, MToon.
+    pub(super) fn has_toon_materials(&self, used: &[String]) -> bool {
+        let is_named = |raw: &RawValue| raw.get().contains("VRM/MToon");
+        self.vrm_0.as_deref().is_some_and(is_named)
+            || used.iter().any(|name| name == "VRMC_materials_mtoon")
+    }
 }
 
 #[derive(Default, Deserialize)]
@@ -671,6 +701,8 @@ struct NodeExtensions {
     visibility: Visibility,
     #[serde(default, rename = "MSFT_lod", deserialize_with = "loose")]
     lod: Lod,
+    #[serde(default, rename = "VRMC_node_constraint")]
+    constraint: Raw,
 }
 
 #[derive(Default, Deserialize)]
@@ -686,6 +718,11 @@ struct Lod {
 }
 
 impl Node {
+    /// Returns the extension that turns the node with another.
+    pub(super) fn constraint(&self) -> &Raw {
+        &self.extensions.constraint
+    }
+
     /// Returns `true` if there is a light at the node.
     pub(super) fn is_light(&self) -> bool {
         self.extensions.light

@@ -69,6 +69,7 @@ mod shown;
 mod skin;
 mod sockets;
 mod targets;
+mod vrm;
 
 pub use export::{GlbTexture, to_glb};
 
@@ -87,6 +88,7 @@ use document::Document;
 use materials::Materials;
 use morphs::FileMorphs;
 use std::borrow::Cow;
+use vrm::Vrm;
 
 /// Makes a model of a glTF file, binary or text. `file` is its name in warnings and errors.
 ///
@@ -130,7 +132,7 @@ pub(super) fn import<'s>(
     let document = Document::read(&report, source)?;
     let root = &document.root;
     // Characters in VRM 0 face −Z already.
-    let basis = if document::is_vrm_0(root) {
+    let basis = if root.vrm.is_vrm_0() {
         Basis::new(file, settings, right_handed, UpAxis::Y)?
     } else {
         Basis::facing_z(file, settings, right_handed)?
@@ -152,12 +154,14 @@ pub(super) fn import<'s>(
     let accessors = Accessors::new(root, &buffers, &decoded, limits, bytes);
     accessors.warn_of_strides(&mut report);
 
+    let vrm = Vrm::read(root, &basis, &mut report);
     let scene = rig::scene(root, wanted.scene, &mut report)?;
     let (rig, switched) = rig::read(
         &accessors,
         scene,
         &basis,
         settings,
+        &vrm,
         &mut report,
         wanted.is_joint,
     )?;
@@ -171,7 +175,7 @@ pub(super) fn import<'s>(
         right_handed,
         ..ImportReport::default()
     };
-    let morphs = FileMorphs::read(&accessors, &rig, limits, &mut report)?;
+    let morphs = FileMorphs::read(&accessors, &rig, &vrm, limits, &mut report)?;
     let mut binder = Binder::new(&rig);
     let skin = skin::Importer {
         accessors: &accessors,
@@ -187,6 +191,7 @@ pub(super) fn import<'s>(
         .finish()
         .map_err(|e| report.error("", e.to_string(), ""))?;
     let skeleton = skeleton.with_morphs(morphs.morphs.clone());
+    let skeleton = vrm.with_roles(skeleton, &rig);
     let mut bare = Bare::new(
         "nodes",
         skeleton,
@@ -203,6 +208,7 @@ pub(super) fn import<'s>(
         switched: &switched,
         limits,
         morphs: &morphs,
+        vrm: &vrm,
     };
     let clips = clips.run(&bare.model, &mut bare.reach, &mut report)?;
     let clips::FileClips { clips, entries } = clips;
@@ -217,8 +223,12 @@ pub(super) fn import<'s>(
         report.warn("scenes", message, "the topmost joint is taken in its place");
     }
     sockets::read(root, &rig, skeleton, &mut embedded, &mut report);
+    let clips_are_for_any = vrm.is_animation;
+    let avatar = vrm.avatar(&rig, skeleton, &basis, &mut embedded, &mut report);
     Ok(Imported {
         embedded,
+        avatar,
+        clips_are_for_any,
         ..bare.finish(clips, images, report)
     })
 }

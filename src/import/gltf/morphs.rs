@@ -4,6 +4,7 @@ use super::{
     accessors::Accessors,
     document::CHECK,
     json::{Animation, Channel, ChannelTarget, Index, Interpolation, Property, Sampler, Type},
+    vrm::Vrm,
 };
 use crate::{
     format::FormatError,
@@ -35,9 +36,11 @@ impl FileMorphs {
     pub(super) fn read(
         accessors: &Accessors,
         rig: &Rig,
+        vrm: &Vrm,
         limits: &Limits,
         report: &mut Report,
     ) -> Result<Self, FormatError> {
+        let mut binds = vrm.binds();
         let counts = target_counts(accessors, rig, limits, report)?;
         let animations = &accessors.root.animations;
         let mut moved: HashMap<usize, BTreeMap<usize, NodeCurves>> = HashMap::new();
@@ -66,12 +69,20 @@ impl FileMorphs {
                     name,
                     rest: rest_weight(accessors, node, target),
                     curves: curves.iter_mut().filter_map(of_target).collect(),
+                    expressions: binds.remove(&(node, target)).unwrap_or_default(),
                 }
             });
             of_node.insert(node, shared.add_mesh(given));
             limits.check_morphs(report.file, shared.len())?;
         }
+        if !vrm.animated.is_empty() {
+            limits.check_morphs(report.file, vrm.animated.len())?;
+            shared.add_mesh(animated_expressions(accessors, vrm, report)?);
+            limits.check_morphs(report.file, shared.len())?;
+        }
         let (morphs, curves) = shared.finish(animations.len(), "meshes", report);
+        let list = |node: usize| of_node.get(&node).map_or(&[][..], |list: &Vec<_>| list);
+        let morphs = vrm.with_expressions(morphs, list);
         Ok(Self {
             morphs,
             of_node,
@@ -88,6 +99,46 @@ impl FileMorphs {
     pub(super) fn curves(&self, animation: usize) -> &BTreeMap<MorphIndex, WeightCurve> {
         &self.curves[animation]
     }
+}
+
+/// The expressions that a `.vrma` moves, as targets of their names. Their weights are translations of nodes along X.
+fn animated_expressions(
+    accessors: &Accessors,
+    vrm: &Vrm,
+    report: &mut Report,
+) -> Result<Vec<Given>, FormatError> {
+    let counts = BTreeMap::new();
+    let read = Reader {
+        accessors,
+        counts: &counts,
+    };
+    let mut curves: BTreeMap<usize, BTreeMap<usize, WeightCurve>> = BTreeMap::new();
+    for (at, animation) in accessors.root.animations.iter().enumerate() {
+        for (channel, contents) in animation.channels.iter().enumerate() {
+            let node = contents.target.node.map(Index::value);
+            let node = node.filter(|node| vrm.animated.contains_key(node));
+            let (Some(node), Some(Property::Translation)) = (node, contents.target.path) else {
+                continue;
+            };
+            let place = format!("animations[{at}].channels[{channel}]");
+            let Some(sampler) = animation.samplers.get(contents.sampler.value()) else {
+                continue;
+            };
+            if let Some(found) = read.channel(sampler, 1, Type::Vec3, &place, report)? {
+                let of_node = curves.entry(node).or_default();
+                found.into_iter().for_each(|curve| {
+                    of_node.entry(at).or_insert(curve);
+                });
+            }
+        }
+    }
+    let given = vrm.animated.iter().map(|(node, name)| Given {
+        name: name.to_string(),
+        rest: 0.0,
+        curves: curves.remove(node).unwrap_or_default(),
+        expressions: Vec::new(),
+    });
+    Ok(given.collect())
 }
 
 /// For each node of the rig whose mesh has targets, how many: the most of any primitive, within what can be indexed.
@@ -235,7 +286,7 @@ impl Reader<'_> {
                 );
                 continue;
             }
-            let Some(curves) = self.channel(sampler, width, &place, report)? else {
+            let Some(curves) = self.channel(sampler, width, Type::Scalar, &place, report)? else {
                 continue;
             };
             let keys: usize = curves.iter().map(|curve| curve.values.len()).sum();
@@ -272,11 +323,12 @@ impl Reader<'_> {
         Ok(self.counts.keys().copied().filter(is_meant).collect())
     }
 
-    /// Reads a channel: a curve per target. `None` if it has no usable keys.
+    /// Reads a channel: a curve per target. `None` if it has no usable keys. Of vectors, the first component is the weight.
     fn channel(
         &self,
         sampler: &Sampler,
         targets: usize,
+        kind: Type,
         place: &str,
         report: &mut Report,
     ) -> Result<Option<NodeCurves>, FormatError> {
@@ -290,11 +342,12 @@ impl Reader<'_> {
                 return Ok(None);
             }
         };
-        let open = |index: Index| {
+        let open = |index: Index, kind| {
             self.accessors
-                .open_keys(report, place, index.value(), &[Type::Scalar])
+                .open_keys(report, place, index.value(), &[kind])
         };
-        let (times, values) = (open(sampler.input)?, open(sampler.output)?.into_shares());
+        let times = open(sampler.input, Type::Scalar)?;
+        let values = open(sampler.output, kind)?.into_shares();
         if times.len() == 0 {
             return Ok(None);
         }
@@ -324,7 +377,11 @@ impl Reader<'_> {
             let time = f64::from(times.floats::<1>(key)[0]);
             let value = |target: usize, i: usize| {
                 // A cubic key has an incoming tangent, a value, and an outgoing tangent.
-                values.floats::<1>((key * per_key + i) * targets + target)[0]
+                let at = (key * per_key + i) * targets + target;
+                match kind {
+                    Type::Vec3 => values.floats::<3>(at)[0],
+                    _ => values.floats::<1>(at)[0],
+                }
             };
             let is_valid = |target| (0..per_key).all(|i| is_usable(value(target, i)));
             // A key that isn't valid for one target is left out for all, so that they keep the same times.

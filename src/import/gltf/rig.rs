@@ -6,6 +6,7 @@ use super::{
     extras,
     json::{Channel, Index, Interpolation, Property, Root, Scene, Type},
     shown::{Shown, Switched, shown},
+    vrm::Vrm,
 };
 use crate::{
     format::FormatError,
@@ -35,6 +36,7 @@ pub(super) fn read(
     scene: Option<usize>,
     basis: &Basis,
     settings: &ImportSettings,
+    vrm: &Vrm,
     report: &mut Report,
     is_joint: Option<&dyn Fn(&str) -> bool>,
 ) -> Result<(Rig, Vec<Switched>), FormatError> {
@@ -55,7 +57,14 @@ pub(super) fn read(
             locals[node].scale = DVec3::ZERO;
         }
     }
-    let carried = carriers(root, &meshes, report)?;
+    let mut carried = carriers(root, &meshes, report)?;
+    // Whether or not a skin or a clip moves them.
+    for node in vrm.joints() {
+        carried[node] |= in_scene[node] || vrm.is_animation;
+    }
+    (0..moved.len())
+        .filter(|node| vrm.is_proxy(*node))
+        .for_each(|node| moved[node] = [false; 3]);
     let mut is_socket = vec![false; root.nodes.len()];
     for (at, node) in root.nodes.iter().enumerate() {
         let place = format!("nodes[{at}]");

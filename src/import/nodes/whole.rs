@@ -79,6 +79,8 @@ impl Bare {
             images,
             embedded: EmbeddedManifest::default(),
             keyed,
+            avatar: None,
+            clips_are_for_any: false,
         }
     }
 }

@@ -67,6 +67,8 @@ pub(in crate::import) struct Skin {
     /// Joints with vertices, and the corners of the boxes around these, in joint space.
     corners: Vec<(usize, [Vec3; 8])>,
     size: f64,
+    /// The share of the usual error that is allowed.
+    share: f64,
 }
 
 impl Skin {
@@ -110,6 +112,16 @@ impl Skin {
                 .filter_map(|(joint, all)| Some((joint, all.as_ref()?.corners())))
                 .collect(),
             size: if size > 0.0 { size } else { 1.0 },
+            share: 1.0,
+        }
+    }
+
+    /// Asks for more exact clips, which are for other bodies, too: nobody knows how long the limbs of these are.
+    #[cfg(feature = "gltf")]
+    pub(in crate::import) fn of_any_body(self) -> Self {
+        Self {
+            share: 0.05,
+            ..self
         }
     }
 
@@ -121,7 +133,7 @@ impl Skin {
     /// Returns the largest distance of the skin from its place according to a clip's keys:
     /// [`CLIP_ERROR`] in model units.
     pub(super) fn bound(&self) -> f64 {
-        f64::from(CLIP_ERROR) * self.size
+        f64::from(CLIP_ERROR) * self.share * self.size
     }
 
     /// Returns bounds on the motion from one frame to the next, both in `pair`.

@@ -24,7 +24,7 @@ pub(in crate::import) fn retarget_frames(
     limits: &Limits,
 ) -> Result<RawClip, RetargetError> {
     let clip = &clip.bind(map.source);
-    let (times, is_even) = if map.is_same {
+    let (times, is_even) = if map.is_same && map.is_joint_by_joint() {
         given(clip)
     } else {
         times(clip)
@@ -86,6 +86,7 @@ pub(in crate::import) fn retarget_frames(
             hands.push(arms.map(|arm| arm.map(|arm| arm.reach(&pose.places))));
         }
     }
+    map.travel(clip, &mut out.transforms);
     let feet = feet.map(|feet| feet.goals());
     limbs::place(map, feet.as_deref(), &hands, &mut out.transforms);
     if clip.additive {
@@ -167,9 +168,17 @@ fn animated(map: &Retarget, clip: &SkeletalClip) -> Vec<bool> {
     let whole = !clip.additive
         && !map.is_same
         && (moves(map.from.hips) || map.from.root.is_some_and(moves));
+    // A joint that takes over what joints above its source do, which the target lacks.
+    let above = |drive: &Drive| {
+        let [from, _] = drive.from;
+        let is_free = map.is_same && drive.same.is_none() && from != map.from.hips;
+        is_free && map.source.ancestors(from).any(moves)
+    };
     map.drives
         .iter()
-        .map(|drive| drive.is_some_and(|drive| whole || drive.from.into_iter().any(moves)))
+        .map(|drive| {
+            drive.is_some_and(|drive| whole || drive.from.into_iter().any(moves) || above(&drive))
+        })
         .collect()
 }
 

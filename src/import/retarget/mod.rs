@@ -28,6 +28,7 @@ mod feet;
 mod limbs;
 mod rest;
 mod same;
+mod t_pose;
 
 use super::Limits;
 use crate::{
@@ -68,8 +69,10 @@ pub struct Retarget<'a> {
     /// The share of the sliding of the source's own feet that is removed, 0..=1: nothing if legs
     /// have the same proportions.
     lock: f32,
-    /// All joints that follow another are the same there.
+    /// All joints that follow another are the same there, or in the same pose at rest.
     is_same: bool,
+    /// What clips that move the hips add to their translation.
+    travel: Vec3,
 }
 
 /// The joints that a joint of the target follows.
@@ -183,6 +186,7 @@ impl<'a> Retarget<'a> {
             ratio,
             lock,
             is_same: false,
+            travel: Vec3::ZERO,
         };
         retarget.map(source_roles, target_roles);
         Ok(retarget)

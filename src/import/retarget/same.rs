@@ -36,6 +36,29 @@ const APART: f32 = 1e-3;
 const MOST: usize = 256;
 
 impl SameJoint {
+    /// Carries the turns of a joint over to one that stands in the same pose at rest, given the rotations of both and of what
+    /// they hang from. It stays in its place.
+    pub(super) fn turned(
+        [source_above, source_own]: [Quat; 2],
+        [target_above, target_own]: [Quat; 2],
+        source_rest: JointTransform,
+        target_rest: JointTransform,
+    ) -> Self {
+        Self {
+            above: unit(target_above.conjugate() * source_above),
+            own: unit(source_own.conjugate() * target_own),
+            shift: Mat3::ZERO,
+            axes: [0, 1, 2],
+            source_rest,
+            target_rest,
+        }
+    }
+
+    /// The same for a joint that travels.
+    pub(super) fn shifted(self, shift: Mat3) -> Self {
+        Self { shift, ..self }
+    }
+
     pub(super) fn carry(&self, source: &JointTransform) -> JointTransform {
         // A scale that changes is carried over as a factor of the rest scale.
         let ratio = source.scale / self.source_rest.scale;

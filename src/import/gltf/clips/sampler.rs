@@ -57,11 +57,11 @@ pub(super) struct Sampler<'a> {
 }
 
 impl<'a> Sampler<'a> {
-    pub(super) fn new(model: &'a Model, morphs: &'a FileMorphs) -> Self {
+    pub(super) fn new(model: &'a Model, morphs: &'a FileMorphs, skin: Skin) -> Self {
         Self {
             morphs,
             model,
-            skin: Skin::new(model),
+            skin,
             sizes: MorphSizes::new(model),
         }
     }

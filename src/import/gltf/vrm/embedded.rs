@@ -1,0 +1,254 @@
+//! Springs and what looks of an avatar, as a manifest has them.
+
+use crate::{
+    import::{
+        ColliderEntry, EmbeddedManifest, LookAtEntry, SpringEntry,
+        avatar::{Avatar, AvatarSpring, AvatarSpringJoint, ColliderShape},
+        report::Report,
+    },
+    model::{JointIndex, Skeleton},
+};
+use glam::Vec3;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    f32::consts::TAU,
+};
+
+/// Steps per second of VRM's simulation, whose numbers are for a step.
+const STEPS: f32 = 60.0;
+const GRAVITY: f32 = 9.81;
+
+/// The most names of colliders in all entries together.
+const MOST_NAMES: usize = 1 << 16;
+
+/// Adds an avatar's springs and eyes to what a file says in place of a manifest, unless it says something of these itself.
+/// `length` is that of a meter in model units.
+pub(super) fn add(
+    avatar: &Avatar,
+    skeleton: &Skeleton,
+    length: f32,
+    embedded: &mut EmbeddedManifest,
+    report: &mut Report,
+) {
+    let mut unused: Vec<&str> = Vec::new();
+    if embedded.springs.is_empty() && embedded.colliders.is_empty() {
+        add_springs(avatar, skeleton, length, embedded, &mut unused);
+    }
+    if let Some(look_at) = &avatar.look_at {
+        if look_at.by_expressions {
+            unused.push("a gaze by expressions");
+        } else if embedded.look_at.is_none() {
+            embedded.look_at = eyes(avatar, skeleton);
+        }
+    }
+    if !avatar.constraints.is_empty() {
+        unused.push("constraints of joints");
+    }
+    let mut expressions = skeleton.morphs().own_expressions().iter();
+    if expressions.any(|one| !one.colors.is_empty() || !one.textures.is_empty()) {
+        unused.push("colors and texture coordinates of expressions");
+    }
+    if !unused.is_empty() {
+        let message = format!("parts of the avatar have no effect: {}", unused.join(", "));
+        report.warn("extensions", message, "");
+    }
+}
+
+/// The name of a joint, if it is the joint's alone.
+fn name(skeleton: &Skeleton, joint: usize) -> Option<String> {
+    let joint = JointIndex::try_from(joint).ok()?;
+    let name = skeleton.names().get(usize::from(joint))?;
+    (skeleton.joint(name) == Some(joint)).then(|| name.to_string())
+}
+
+fn add_springs(
+    avatar: &Avatar,
+    skeleton: &Skeleton,
+    length: f32,
+    embedded: &mut EmbeddedManifest,
+    unused: &mut Vec<&str>,
+) {
+    let used: BTreeSet<usize> = avatar
+        .springs
+        .iter()
+        .flat_map(|spring| spring.colliders.iter().copied())
+        .collect();
+    let mut names: BTreeMap<usize, String> = BTreeMap::new();
+    let mut is_odd = false;
+    for at in used {
+        let Some(collider) = avatar.colliders.get(at) else {
+            continue;
+        };
+        let (center, end, radius) = match collider.shape {
+            ColliderShape::Sphere {
+                center,
+                radius,
+                inside: false,
+            } => (center, None, radius),
+            ColliderShape::Capsule {
+                ends: [center, end],
+                radius,
+                inside: false,
+            } => (center, Some(end), radius),
+            _ => {
+                is_odd = true;
+                continue;
+            }
+        };
+        let Some(joint) = name(skeleton, collider.joint).filter(|_| radius > 0.0) else {
+            continue;
+        };
+        let entry = ColliderEntry {
+            joint,
+            center,
+            end,
+            radius,
+        };
+        let name = format!("{}.{at}", entry.joint);
+        embedded.colliders.insert(name.clone(), entry);
+        names.insert(at, name);
+    }
+    if is_odd {
+        unused.push("colliders that are planes, or hold springs inside");
+    }
+    let lengths = lengths(skeleton);
+    let (mut taken, mut count) = (vec![false; skeleton.len()], 0_usize);
+    let (mut has_center, mut is_sideways) = (false, false);
+    for spring in &avatar.springs {
+        let colliders: Vec<String> = spring
+            .colliders
+            .iter()
+            .filter_map(|at| names.get(at).cloned())
+            .collect();
+        has_center |= spring.center.is_some();
+        // The first spring that a joint is in counts.
+        for (joint, settings) in swinging(spring, skeleton, &taken) {
+            if std::mem::replace(&mut taken[joint], true) {
+                continue;
+            }
+            let bone = (lengths[joint] / length).max(1e-4);
+            let Some(entry) = entry(skeleton, joint, settings, bone) else {
+                continue;
+            };
+            is_sideways |= settings.is_some_and(|settings| {
+                settings.gravity.with_y(0.0).length() > 0.1 * settings.gravity.length()
+            });
+            count = count.saturating_add(colliders.len());
+            let colliders = match count <= MOST_NAMES && settings.is_some() {
+                true => colliders.clone(),
+                false => Vec::new(),
+            };
+            embedded.springs.push(SpringEntry { colliders, ..entry });
+        }
+    }
+    if has_center {
+        unused.push("centers of springs");
+    }
+    if is_sideways {
+        unused.push("gravity that isn't up or down");
+    }
+}
+
+/// Returns the joints that a spring is about, with their settings; without any for one that does not swing.
+fn swinging(
+    spring: &AvatarSpring,
+    skeleton: &Skeleton,
+    taken: &[bool],
+) -> Vec<(usize, Option<AvatarSpringJoint>)> {
+    let Some((last, others)) = spring.joints.split_last() else {
+        return Vec::new();
+    };
+    if spring.is_whole {
+        if taken[last.joint] {
+            return Vec::new();
+        }
+        let end = skeleton.last_descendant(last.joint as JointIndex);
+        let mut below = BTreeSet::from([last.joint]);
+        // Parents come first.
+        for joint in last.joint + 1..=usize::from(end) {
+            let parent = skeleton.parents()[joint].map(usize::from);
+            if parent.is_some_and(|parent| below.contains(&parent)) {
+                below.insert(joint);
+            }
+        }
+        return below
+            .into_iter()
+            .map(|joint| (joint, Some(*last)))
+            .collect();
+    }
+    let swing = others.iter().map(|one| (one.joint, Some(*one)));
+    // It is only where the bone before it ends, and nothing below it swings.
+    swing.chain([(last.joint, None)]).collect()
+}
+
+/// The settings of a joint, by which it swings like VRM's simulation at its usual rate.
+///
+/// There, a constant force draws a bone toward its direction, by `stiffness` in each step. Seen across the bone, that is a
+/// spring whose square of the frequency goes with the force, and with 1 over the bone's length. A bone that hangs ends up at the
+/// same angle in both.
+fn entry(
+    skeleton: &Skeleton,
+    joint: usize,
+    settings: Option<AvatarSpringJoint>,
+    bone: f32,
+) -> Option<SpringEntry> {
+    let entry = SpringEntry::new([name(skeleton, joint)?]);
+    let Some(settings) = settings else {
+        return Some(SpringEntry {
+            max_angle: 0.0,
+            ..entry
+        });
+    };
+    let square = STEPS * settings.stiffness / bone;
+    // Of the speed in the world, in each step.
+    let kept = (1.0 - settings.drag).max(1e-6);
+    Some(SpringEntry {
+        frequency: (square.sqrt() / TAU).min(60.0),
+        damping: 0.0,
+        gravity: (-STEPS * settings.gravity.y / GRAVITY).clamp(-1e3, 1e3),
+        drag: (-STEPS * kept.ln()).clamp(0.0, 1e3),
+        radius: settings.radius,
+        ..entry
+    })
+}
+
+/// The lengths of bones, each from a joint to the middle of its children or, without any, of the one that leads to it.
+fn lengths(skeleton: &Skeleton) -> Vec<f32> {
+    let place = |joint: usize| Vec3::from(skeleton.rest_model()[joint].translation);
+    let mut children = vec![(Vec3::ZERO, 0.0_f32); skeleton.len()];
+    for (joint, parent) in skeleton.parents().iter().enumerate() {
+        if let Some(parent) = parent {
+            let (sum, count) = &mut children[usize::from(*parent)];
+            *sum += place(joint);
+            *count += 1.0;
+        }
+    }
+    let length = |joint: usize| {
+        let (sum, count) = children[joint];
+        match skeleton.parents()[joint] {
+            _ if count > 0.0 => place(joint).distance(sum / count),
+            Some(parent) => place(joint).distance(place(parent.into())),
+            None => 0.0,
+        }
+    };
+    (0..skeleton.len()).map(length).collect()
+}
+
+/// The eyes of an avatar. Its head doesn't turn by itself.
+fn eyes(avatar: &Avatar, skeleton: &Skeleton) -> Option<LookAtEntry> {
+    let bone = |bone: &str| name(skeleton, *avatar.bones.get(bone)?);
+    let eyes: Vec<String> = ["leftEye", "rightEye"]
+        .into_iter()
+        .filter_map(bone)
+        .collect();
+    let ranges = &avatar.look_at.as_ref()?.ranges;
+    let most = ranges.iter().map(|range| range.output);
+    let entry = LookAtEntry {
+        eyes,
+        yaw: 0.0,
+        pitch: 0.0,
+        eye: most.fold(0.0, f32::max),
+        ..LookAtEntry::new([(bone("head")?, 1.0)])
+    };
+    (!entry.eyes.is_empty() && entry.resolve(skeleton).is_some()).then_some(entry)
+}
