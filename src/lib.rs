@@ -257,6 +257,7 @@ mod pages {
         Dressing = "book/src/dressing.md",
         Rigs = "book/src/rigs.md",
         Crowds = "book/src/crowds.md",
+        Networking = "book/src/networking.md",
         Platforms = "book/src/platforms.md",
         FromD3dx = "book/src/from-d3dx.md",
         FromLuna = "book/src/from-luna.md",

@@ -134,7 +134,10 @@ impl AnimationController {
     pub fn set_parameters(&mut self, point: impl Into<BlendPoint>) {
         let point = point.into();
         if point.is_finite() {
-            self.director.parameters = point;
+            // -0 is no change.
+            if point != self.director.parameters {
+                self.director.parameters = point;
+            }
             if let Some(track) = self.current_track_mut() {
                 track.set_parameters(point);
             }

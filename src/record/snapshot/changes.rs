@@ -27,7 +27,7 @@ pub(super) fn between(
     if before.paused != now.paused {
         found.add(Change::Paused(now.paused))?;
     }
-    if before.time_scale != now.time_scale {
+    if before.time_scale.to_bits() != now.time_scale.to_bits() {
         found.add(Change::TimeScale(now.time_scale))?;
     }
     // Before it goes elsewhere, and after it.
