@@ -5,7 +5,8 @@
 //! lerp for translation and scale, and slerp for rotation; between frames, a clip uses lerp and
 //! nlerp. That is the only error, at most 0.005·θ³ for a rotation of θ (up to 180°), and where it
 //! moves the skin too far, more frames are inserted between two keys. The same is done where a
-//! spline leaves its chord too far, which is measured.
+//! spline leaves its chord too far, which is measured: a stretch that bends here more and there less is halved, and each half gets
+//! the frames that it takes.
 //!
 //! If joints have keys at different times, that would be too many frames. Such a clip gets
 //! evenly spaced ones: enough to stay within the same bound, which is measured, too, or as many as
