@@ -20,7 +20,7 @@ use bevy_marionette::{
 use ciborium::Value;
 use flate2::{Compression, read::ZlibDecoder, write::ZlibEncoder};
 use glam::{Affine3A, DVec3, Quat, Vec3};
-use std::sync::Arc;
+use std::{fs, path::Path, sync::Arc};
 
 /// What a file may take.
 const MOST: u64 = 1 << 19;
@@ -434,13 +434,29 @@ fn recordings_changed_field_by_field_take_bounded_memory_and_work() {
     let variants: u64 = std::env::var("MARIONETTE_RECORDING_VARIANTS")
         .map_or(300, |count| count.parse().expect("expected a number"));
     let (header, form) = taken_apart(&whole());
-    let count = values(&form);
+    let mut forms = vec![form];
+    // Larger ones, of whole characters.
+    let mut roots = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
+    let corpus = roots
+        .find_map(|root| fs::read_dir(root.join("tests/core/fuzz/corpus/recording")).ok())
+        .expect("the corpus is in the repository");
+    let mut files: Vec<_> = corpus.map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    let read_form = |path| ciborium::from_reader::<Value, _>(&fs::read(path).unwrap()[..]).ok();
+    forms.extend(files.into_iter().filter_map(read_form));
+    assert!(forms.len() > 3);
+    let counts: Vec<usize> = forms.iter().map(values).collect();
     let (mut read, mut most, mut slowest) = (0, 0, (0.0, 0));
     for seed in 0..variants {
         let mut random = fastrand::Rng::with_seed(seed);
-        let mut hostile = form.clone();
+        let one = if random.bool() {
+            0
+        } else {
+            random.usize(..forms.len())
+        };
+        let mut hostile = forms[one].clone();
         for _ in 0..random.usize(1..5) {
-            change(&mut hostile, &mut random.usize(..count), &mut random);
+            change(&mut hostile, &mut random.usize(..counts[one]), &mut random);
         }
         let file = put_together(&header, &hostile);
         drop(hostile);
