@@ -37,3 +37,6 @@ pub mod record {
 pub mod rig {
     pub use crate::rig::internals::*;
 }
+pub mod spelling {
+    pub use crate::spelling::did_you_mean;
+}

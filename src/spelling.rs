@@ -50,10 +50,7 @@ fn without_folders<'n>(name: &'n str, other: &str) -> &'n str {
 }
 
 /// Returns a hint, such as ``did you mean `weight`?``, if one of `known` is close to `word`.
-pub(crate) fn did_you_mean<'k>(
-    word: &str,
-    known: impl IntoIterator<Item = &'k str>,
-) -> Option<String> {
+pub fn did_you_mean<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) -> Option<String> {
     nearest(word, known).map(meant)
 }
 

@@ -3,6 +3,10 @@
 
 #[path = "memory/recordings.rs"]
 mod recordings;
+// It reads an FBX file, and glTF.
+#[cfg(all(feature = "fbx", feature = "gltf"))]
+#[path = "memory/growth.rs"]
+mod growth;
 
 use bevy_marionette::{
     import::{ImportSettings, Manifest},
@@ -23,6 +27,7 @@ use std::{
 thread_local! {
     static IN_USE: Cell<isize> = const { Cell::new(0) };
     static PEAK: Cell<isize> = const { Cell::new(0) };
+    static ASKED_FOR: Cell<u64> = const { Cell::new(0) };
 }
 
 /// The system's allocator, counting the bytes that each thread has in use.
@@ -35,6 +40,7 @@ unsafe impl GlobalAlloc for Counting {
         let now = IN_USE.get() + layout.size() as isize;
         IN_USE.set(now);
         PEAK.set(PEAK.get().max(now));
+        ASKED_FOR.set(ASKED_FOR.get() + layout.size() as u64);
         unsafe { System.alloc(layout) }
     }
 
@@ -53,6 +59,14 @@ fn peak(work: impl FnOnce()) -> usize {
     PEAK.set(before);
     work();
     (PEAK.get() - before) as usize
+}
+
+/// Returns the bytes that `work` allocates in all.
+#[cfg(all(feature = "fbx", feature = "gltf"))]
+fn asked_for(work: impl FnOnce()) -> u64 {
+    let before = ASKED_FOR.get();
+    work();
+    ASKED_FOR.get() - before
 }
 
 /// Returns `true` if the file loaded.

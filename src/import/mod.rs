@@ -99,6 +99,7 @@ pub(crate) mod internals {
         md5::{clip_from_md5, from_md5, skeleton_of_anim, to_md5_anim, to_md5_mesh},
         merge::alike_but_for_color,
         named_file::NamedFile,
+        names::listed,
         open::{files_beside, open_clips, open_clips_with, open_model_with},
         resample::CLIP_ERROR,
         retarget::{Retarget, RetargetError},

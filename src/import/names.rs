@@ -95,7 +95,7 @@ pub(super) fn numbered(names: &[Arc<str>]) -> Vec<String> {
 pub(super) const FIRST_ANSWERS: &str = "masks and sockets find the first joint of a name; clips of other files are matched by what joints hang from";
 
 /// A list of names for a message: the first few, and how many more there are.
-pub(super) fn listed<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+pub fn listed<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     const FEW: usize = 6;
     let mut names = names.into_iter();
     let mut out: Vec<String> = names.by_ref().take(FEW).map(|n| format!("`{n}`")).collect();

@@ -5,7 +5,8 @@
 //! lerp for translation and scale, and slerp for rotation; between frames, a clip uses lerp and
 //! nlerp. That is the only error, at most 0.005·θ³ for a rotation of θ (up to 180°), and where it
 //! moves the skin too far, more frames are inserted between two keys. The same is done where a
-//! spline leaves its chord too far, which is measured.
+//! spline leaves its chord too far, which is measured: a stretch that bends here more and there less is halved, and each half gets
+//! the frames that it takes.
 //!
 //! If joints have keys at different times, that would be too many frames. Such a clip gets
 //! evenly spaced ones: enough to stay within the same bound, which is measured, too, or as many as
@@ -21,6 +22,7 @@ mod even;
 mod given;
 mod measure;
 mod skin;
+mod spans;
 
 pub(super) use curve::Curve;
 #[cfg(feature = "gltf")]
@@ -28,12 +30,10 @@ pub(super) use given::sample_at;
 pub use skin::CLIP_ERROR;
 pub(super) use skin::Skin;
 
-use crate::{
-    model::{ClipFrames, ClipTiming, JointTransform, RawClip, SoaTransform},
-    numbers::worse,
-};
+use crate::model::{ClipFrames, ClipTiming, JointTransform, RawClip, SoaTransform};
 use curve::{Moment, moments, sample};
-use skin::{Motion, MotionScratch};
+use skin::Motion;
+use spans::Spans;
 use std::sync::Arc;
 
 /// Transforms that the clips of a file may have, however few keys it has (2.6 MB).
@@ -278,79 +278,42 @@ pub(super) fn resample(
         });
     }
 
-    let pairs = keyed
-        .windows(2 * joints)
-        .step_by(joints)
-        .zip(moments.windows(2));
-    let splines = curves.iter().any(|curve| curve.spline.is_some());
-    let mut scratch = MotionScratch::default();
-    let motion = |(pair, ends): (&[JointTransform], &[Moment])| {
-        if ends[0].time >= ends[1].time {
-            return Motion::default();
-        }
-        let bulge = if splines {
-            bulge(curves, skin, pair, [ends[0].time, ends[1].time])
-        } else {
-            0.0
-        };
-        Motion {
-            bulge,
-            ..skin.motion(curves, pair, &mut scratch)
-        }
-    };
-    let motions: Vec<Motion> = pairs.map(motion).collect();
-    let mut cuts = cuts(&motions, bound, most);
-    let error = |cuts: &[usize], shift: f64| {
-        // A frame that is moved in time moves the skin by the same part of its path, on both sides.
-        let of =
-            |(motion, cuts): (&Motion, &usize)| motion.error(*cuts) + 2.0 * shift * motion.path;
-        motions.iter().zip(cuts).map(of).fold(0.0, worse)
-    };
+    let mut spans = Spans::new(curves, skin, moments, keyed);
+    let mut cuts = self::cuts(&spans.motions, bound, most);
     // With the same number of cuts everywhere, frames may come out evenly spaced.
     let even = vec![cuts.iter().copied().max().unwrap_or(1); cuts.len()];
+    let shift = shift(&spans.moments)
+        .filter(|&shift| spans.error(&even, shift) <= bound.max(spans.error(&cuts, 0.0)));
+    let halved = (curves.iter().any(|curve| curve.spline.is_some()))
+        .then(|| spans.halved(curves, skin, bound, most))
+        .filter(|halved| halved.motions.len() > spans.motions.len())
+        .map(|halved| (self::cuts(&halved.motions, bound, most), halved));
     let frames = |cuts: &[usize]| cuts.iter().sum::<usize>() + 1;
-    let shift =
-        shift(&moments).filter(|&shift| error(&even, shift) <= bound.max(error(&cuts, 0.0)));
-    // These are faster to sample, so there may be up to twice as many.
-    let even_shift = shift.filter(|_| frames(&even) <= most.min(2 * frames(&cuts)));
+    let fewest = frames(halved.as_ref().map_or(&cuts, |(cuts, _)| cuts));
+    // These are faster to sample, and MD5 has no others, so there may be up to twice as many: of steep splines, a third more.
+    let most_even = match halved {
+        Some(_) => fewest + fewest / 3,
+        None => 2 * fewest,
+    };
+    let even_shift = shift.filter(|_| frames(&even) <= most.min(most_even));
     if even_shift.is_some() {
         cuts = even;
+    } else if let Some(halved) = halved {
+        (cuts, spans) = halved;
     }
 
     // Where joints have keys at times of their own, or splines bend here more and there less, fewer frames may be enough.
     let longest = curves.iter().map(Curve::len).max().unwrap_or(0);
     let numbers = [longest, frames(&cuts) / 2];
     if numbers[0] < numbers[1] {
-        let fewer = even::sample_up_to(numbers, bound, curves, &moments, skin, budget);
+        let fewer = even::sample_up_to(numbers, bound, curves, &spans.moments, skin, budget);
         if fewer.is_some() {
             return fewer;
         }
     }
 
-    let error = error(&cuts, even_shift.unwrap_or(0.0));
-    let mut times = Vec::with_capacity(frames(&cuts));
-    for (ends, &cuts) in moments.windows(2).zip(&cuts) {
-        let [from, to] = [ends[0].time, ends[1].time];
-        times.extend((0..cuts).map(|cut| from + (to - from) * cut as f64 / cuts as f64));
-    }
-    times.push(duration);
-    let mut transforms = if times.len() == moments.len() {
-        keyed
-    } else {
-        between(&keyed, joints, &cuts)
-    };
-    // Cuts were interpolated between keys, so they are off the splines.
-    for (joint, curve) in curves.iter().enumerate() {
-        let Some(spline) = &curve.spline else {
-            continue;
-        };
-        let mut frame = 0;
-        for &cuts in &cuts {
-            (frame + 1..frame + cuts)
-                .for_each(|frame| transforms[frame * joints + joint] = spline(times[frame]));
-            frame += cuts;
-        }
-    }
+    let error = spans.error(&cuts, even_shift.unwrap_or(0.0));
+    let (mut times, transforms) = spans.cut(curves, &cuts);
     budget.spent += transforms.len();
     if even_shift.is_some() {
         times.clear();
@@ -394,53 +357,6 @@ fn shift(moments: &[Moment]) -> Option<f64> {
     // Where steps are as small as the rounding, any times would fit.
     (step > 50.0 * rounding && shift < 0.25 && !moments.iter().any(|moment| moment.after_step))
         .then_some(shift)
-}
-
-/// Returns the frames with those added that cut each motion into `cuts`.
-fn between(frames: &[JointTransform], joints: usize, cuts: &[usize]) -> Vec<JointTransform> {
-    let mut out = Vec::with_capacity((cuts.iter().sum::<usize>() + 1) * joints);
-    for (pair, &cuts) in frames.windows(2 * joints).step_by(joints).zip(cuts) {
-        let (from, to) = pair.split_at(joints);
-        out.extend_from_slice(from);
-        for cut in 1..cuts {
-            let share = (cut as f64 / cuts as f64) as f32;
-            out.extend(
-                from.iter()
-                    .zip(to)
-                    .map(|(from, to)| from.between(to, share)),
-            );
-        }
-    }
-    out.extend_from_slice(&frames[frames.len() - joints..]);
-    out
-}
-
-/// Returns how far splines lead the skin from the straight lines between two frames.
-fn bulge(curves: &[Curve], skin: &Skin, pair: &[JointTransform], [begin, end]: [f64; 2]) -> f64 {
-    const PIECES: usize = 4;
-    let at = |share: f64| {
-        skin.pose(curves, |joint| match &curves[joint].spline {
-            Some(spline) if 0.0 < share && share < 1.0 => spline(begin + (end - begin) * share),
-            _ => pair[joint].between(&pair[curves.len() + joint], share as f32),
-        })
-    };
-    let chord = |piece: usize| {
-        let [from, middle, to] =
-            [0.0, 0.5, 1.0].map(|half| at((piece as f64 + half) / PIECES as f64));
-        let spline = |joint: usize| curves[joint].spline.is_some();
-        let halfway = |joint: usize| {
-            if spline(joint) {
-                from[joint].between(&to[joint], 0.5)
-            } else {
-                middle[joint]
-            }
-        };
-        skin.apart(&middle, &skin.pose(curves, halfway))
-    };
-    let worst = (0..PIECES).map(chord).fold(0.0, worse);
-    // A chord is off by its square times the bend of a spline, which changes evenly: at an end of the whole it is up to
-    // 4/3 of what it is in the middle of the first or last quarter.
-    worst * 4.0 / 3.0 * (PIECES * PIECES) as f64
 }
 
 #[cfg(test)]

@@ -496,3 +496,30 @@ fn pictures_behind_links_out_of_the_folder_are_not_found() {
     assert_eq!(run.code, Some(0), "{}", run.stderr);
     assert!(!at("out/skin0.png").exists());
 }
+
+/// Also by a link in the folder itself, as an archive may have one.
+#[cfg(unix)]
+#[test]
+fn pictures_that_are_links_out_of_the_folder_are_not_found() {
+    let folder = characters();
+    let at = |name: &str| folder.path().join(name);
+    fs::create_dir_all(at("pack/own")).unwrap();
+    fs::write(at("secret.png"), picture(1)).unwrap();
+    fs::write(at("pack/own/real.png"), picture(2)).unwrap();
+    fs::copy(at("arm.md5mesh"), at("pack/arm.md5mesh")).unwrap();
+    for (target, is_found) in [("../secret.png", false), ("own/real.png", true)] {
+        std::os::unix::fs::symlink(target, at("pack/skin0.png")).unwrap();
+        let run = marionette(&folder, &["import", "pack/arm.md5mesh", "-o", "out"]);
+        assert_eq!(run.code, Some(0), "{}", run.stderr);
+        assert_eq!(at("out/skin0.png").exists(), is_found, "{}", run.stderr);
+        let run = marionette(
+            &folder,
+            &["convert", "pack/arm.md5mesh", "-o", "out/arm.glb"],
+        );
+        assert_eq!(run.code, Some(0), "{}", run.stderr);
+        let said = run.stdout + &run.stderr;
+        assert_eq!(said.contains("1 embedded texture"), is_found, "{said}");
+        fs::remove_dir_all(at("out")).unwrap();
+        fs::remove_file(at("pack/skin0.png")).unwrap();
+    }
+}

@@ -351,3 +351,27 @@ fn texture_coordinates_are_flipped_by_an_option_or_a_manifest() {
     let mesh = tex_coords(&["arm.md5mesh", "--flip-v"]);
     assert_eq!(mesh, vec![(0.25, 0.75); mesh.len()]);
 }
+
+#[test]
+fn for_a_misspelled_name_the_one_that_was_meant_is_suggested() {
+    let folder = characters();
+    for (about, args) in [
+        ("a misspelled clip", ["--clip", "Swya"]),
+        ("another clip", ["--clip", "Jump"]),
+        ("a morph target", ["--morph", "smile=1"]),
+    ] {
+        let run = marionette(
+            &folder,
+            &[&["pose", "bar.m3d", "--time", "0", "-o", "-"], &args[..]].concat(),
+        );
+        assert_eq!(run.code, Some(1));
+        let error = run
+            .stderr
+            .lines()
+            .skip_while(|line| !line.contains("error"));
+        assert_message(
+            &format!("pose: {about}"),
+            error.collect::<Vec<_>>().join("\n"),
+        );
+    }
+}

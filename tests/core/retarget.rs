@@ -603,6 +603,72 @@ fn ankles_of_a_body_that_lies_are_as_high_as_its_feet_are_thick() {
 }
 
 #[test]
+fn feet_that_are_dragged_along_in_a_dash_do_not_slide_before_it() {
+    let (stocky, scout) = (stocky(), sample("scout").model.skeleton);
+    // The feet are never as fast for long, so the ground isn't, either.
+    let clip = stocky_clip("dash", 14.0 / 60.0, |t| {
+        let share = ((t - 1.0 / 60.0) * 5.0).clamp(0.0, 1.0);
+        let gone = share.min(0.5).powi(2) * 2.0 + 0.5 - (1.0 - share.max(0.5)).powi(2) * 2.0;
+        let step = Vec3::Z * -38.0 * gone;
+        let crouched = Vec3::Y * -6.0 * (t / 0.0833).min(1.0);
+        stand(
+            &stocky,
+            Affine3A::from_translation(step + crouched),
+            [step; 2],
+        )
+    });
+    let made = retarget(&stocky, &scout, &clip);
+    let (source, target) = (Body::new(&stocky, 0.01), Body::new(&scout, 1.0));
+    let feet = |body: &Body, clip| body.contacts_at(clip, [0.0, 1.0 / 60.0]);
+    for leg in 0..2 {
+        let [own, found] = [(&source, &clip), (&target, &made)].map(|(body, clip)| {
+            let [from, to] = feet(body, clip)[leg];
+            60.0 * (to - from).with_y(0.0).length()
+        });
+        assert!(own < 0.05 && found < 0.1, "{found} (source {own}) legs/s");
+    }
+}
+
+#[test]
+fn a_foot_that_lies_higher_than_at_another_time_is_as_much_higher_in_proportion() {
+    let (stocky, mixamo) = (stocky(), mixamo());
+    let pelvis = usize::from(stocky.joint("pelvis").unwrap());
+    // On the back, with the ankles at 60 % of their height at rest, and later at 85 %: then there is room below them.
+    let shares = [0.6, 0.85];
+    let clip = stocky_clip("lie", 1.0, |t| {
+        let share = shares[usize::from(t > 0.5)];
+        let height = 14.5 * share + 1.9 - stocky.rest_model()[pelvis].translation.y;
+        let hips = Affine3A::from_rotation_translation(
+            Quat::from_rotation_x(-std::f32::consts::FRAC_PI_2),
+            Vec3::Y * height,
+        );
+        let mut pose: Vec<_> = stocky.joints().map(|joint| stocky.rest_of(joint)).collect();
+        pose[pelvis] = stand(&stocky, hips, [Vec3::ZERO; 2])[pelvis];
+        pose
+    });
+    let map = Retarget::new(
+        &stocky,
+        &Roles::infer(&stocky),
+        &mixamo,
+        &Roles::infer(&mixamo),
+    );
+    let ratio = map.unwrap().report().ratio;
+    let made = retarget(&stocky, &mixamo, &clip);
+    let foot = usize::from(mixamo.joint("mixamorig:LeftFoot").unwrap());
+    let ankle = mixamo.rest_model()[foot].translation.y;
+    let mut scratch = Scratch::default();
+    for (time, share) in [0.2, 0.8].into_iter().zip(shares) {
+        Evaluate::new(&mixamo, &[ClipLayer::new(&made, time)]).run(&mut scratch);
+        let found = scratch.model()[foot].translation.y;
+        let expected = 0.6 * ankle + (share - 0.6) * 14.5 * ratio;
+        assert!(
+            (found - expected).abs() < 0.05 * ankle,
+            "{found} of {ankle} at rest, expected {expected}"
+        );
+    }
+}
+
+#[test]
 fn hostile_bodies_make_errors_or_finite_clips() {
     let mut random = Rng::with_seed(5);
     let words = [

@@ -20,7 +20,7 @@ use bevy_marionette::{
 use ciborium::Value;
 use flate2::{Compression, read::ZlibDecoder, write::ZlibEncoder};
 use glam::{Affine3A, DVec3, Quat, Vec3};
-use std::sync::Arc;
+use std::{fs, path::Path, sync::Arc};
 
 /// What a file may take.
 const MOST: u64 = 1 << 19;
@@ -317,6 +317,169 @@ fn every_list_of_a_recording_repeated_millions_of_times_takes_bounded_memory() {
         kinds > 100 && refused > kinds / 4 && over.is_empty(),
         "{kinds} {refused} {over:#?}"
     );
+}
+
+/// What a number, a text or a list becomes.
+fn changed(value: &mut Value, random: &mut fastrand::Rng) {
+    let numbers = [
+        0,
+        1,
+        -1,
+        255,
+        1 << 16,
+        1 << 31,
+        1 << 32,
+        1 << 53,
+        i64::MAX,
+        i64::MIN,
+    ];
+    let floats = [
+        0.0,
+        -0.0,
+        1e-9,
+        5e-324,
+        0.5,
+        1e6,
+        1e12,
+        1e300,
+        f64::MAX,
+        f64::INFINITY,
+        f64::NAN,
+    ];
+    match value {
+        Value::Integer(number) => {
+            let now = i64::try_from(*number).unwrap_or(0);
+            *number = match random.u8(..4) {
+                0 => now.wrapping_add(1).into(),
+                1 => now.wrapping_mul(1 << random.u8(1..40)).into(),
+                2 => u64::MAX.into(),
+                _ => numbers[random.usize(..numbers.len())].into(),
+            };
+        }
+        Value::Float(number) => {
+            *number = match random.u8(..4) {
+                0 => -*number,
+                1 => *number * 10.0_f64.powi(random.i32(-12..12)),
+                _ => floats[random.usize(..floats.len())],
+            };
+        }
+        Value::Bool(flag) => *flag = !*flag,
+        Value::Text(text) => {
+            *text = ["", "idle", "s", "none", "\u{1}"][random.usize(..5)].into();
+        }
+        Value::Array(all) if !all.is_empty() => match random.u8(..5) {
+            0 => all.clear(),
+            1 => drop(all.pop()),
+            2 => random.shuffle(all),
+            _ => {
+                let one = random.choice(all.iter()).cloned().into_iter();
+                let bytes: Vec<Value> = one.collect();
+                let count = random.usize(1..20_000) / encoded(&bytes[0]).len().max(1);
+                let at = random.usize(..=all.len());
+                all.splice(at..at, bytes.into_iter().cycle().take(count));
+            }
+        },
+        Value::Map(all) if !all.is_empty() => {
+            let (one, other) = (random.usize(..all.len()), random.usize(..all.len()));
+            match random.u8(..3) {
+                0 => drop(all.remove(one)),
+                1 => all[one].1 = all[other].1.clone(),
+                _ => all.push(all[one].clone()),
+            }
+        }
+        Value::Bytes(blob) => blob.truncate(random.usize(..=blob.len())),
+        other => {
+            *other = [Value::Null, 1.into(), 0.5.into(), true.into()][random.usize(..4)].clone()
+        }
+    }
+}
+
+/// Changes the value of this number, counting down to it.
+fn change(value: &mut Value, which: &mut usize, random: &mut fastrand::Rng) -> bool {
+    if *which == 0 {
+        changed(value, random);
+        return true;
+    }
+    *which -= 1;
+    match value {
+        Value::Array(all) => all.iter_mut().any(|value| change(value, which, random)),
+        Value::Map(all) => all
+            .iter_mut()
+            .any(|(_, value)| change(value, which, random)),
+        // The state of a controller, which is parsed by itself.
+        Value::Bytes(blob) => {
+            ciborium::from_reader::<Value, _>(&blob[..]).is_ok_and(|mut state| {
+                let is_changed = change(&mut state, which, random);
+                *blob = encoded(&state);
+                is_changed
+            })
+        }
+        _ => false,
+    }
+}
+
+/// The number of values that can be changed.
+fn values(value: &Value) -> usize {
+    1 + match value {
+        Value::Array(all) => all.iter().map(values).sum(),
+        Value::Map(all) => all.iter().map(|(_, value)| values(value)).sum(),
+        Value::Bytes(blob) => ciborium::from_reader(&blob[..]).map_or(0, |state| values(&state)),
+        _ => 0,
+    }
+}
+
+/// Files of up to 100 kB, all of whose bytes are sound but for what they say.
+#[test]
+fn recordings_changed_field_by_field_take_bounded_memory_and_work() {
+    let variants: u64 = std::env::var("MARIONETTE_RECORDING_VARIANTS")
+        .map_or(300, |count| count.parse().expect("expected a number"));
+    let (header, form) = taken_apart(&whole());
+    let mut forms = vec![form];
+    // Larger ones, of whole characters.
+    let mut roots = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
+    let corpus = roots
+        .find_map(|root| fs::read_dir(root.join("tests/core/fuzz/corpus/recording")).ok())
+        .expect("the corpus is in the repository");
+    let mut files: Vec<_> = corpus.map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    let read_form = |path| ciborium::from_reader::<Value, _>(&fs::read(path).unwrap()[..]).ok();
+    forms.extend(files.into_iter().filter_map(read_form));
+    assert!(forms.len() > 3);
+    let counts: Vec<usize> = forms.iter().map(values).collect();
+    let (mut read, mut most, mut slowest) = (0, 0, (0.0, 0));
+    for seed in 0..variants {
+        let mut random = fastrand::Rng::with_seed(seed);
+        let one = if random.bool() {
+            0
+        } else {
+            random.usize(..forms.len())
+        };
+        let mut hostile = forms[one].clone();
+        for _ in 0..random.usize(1..5) {
+            change(&mut hostile, &mut random.usize(..counts[one]), &mut random);
+        }
+        let file = put_together(&header, &hostile);
+        drop(hostile);
+        if file.len() > 100_000 {
+            continue;
+        }
+        let start = std::time::Instant::now();
+        let used = peak(|| {
+            if let Ok(recording) = RecordingFile::read(&file[..]) {
+                read += 1;
+                recording.check().for_each(drop);
+            }
+        });
+        // For whoever looks at it: it depends on the machine.
+        let seconds = start.elapsed().as_secs_f64();
+        if seconds > slowest.0 {
+            slowest = (seconds, seed);
+        }
+        most = most.max(used);
+        assert!(used < 20 << 20, "{seed}: {} bytes take {used}", file.len());
+    }
+    println!("{variants} variants, {read} read; up to {most} bytes, and {slowest:?} seconds");
+    assert!(read * 5 > variants, "{read} of {variants}");
 }
 
 /// The work that a file may take in these tests: a few milliseconds.

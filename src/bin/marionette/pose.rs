@@ -14,7 +14,9 @@ use bevy_marionette::{
     import::FileKind,
     internals::{
         format::Parsed,
+        import::listed,
         pose::{ClipLayer, Evaluate, MorphOverride, MorphScratch, Scratch},
+        spelling::did_you_mean,
     },
 };
 use clap::Args;
@@ -186,15 +188,15 @@ impl Pose {
         }));
         let names: Vec<String> = clips
             .iter()
-            .map(|named| format!("`{}`", named.clip.timing.name))
+            .map(|named| named.clip.timing.name.to_string())
             .collect();
-        let names = names.join(", ");
         let Some(wanted) = &self.clip else {
             // A single clip needs no choice.
             if let [first, _, ..] = &clips[..] {
                 term::note(&format!(
-                    "using clip `{}`; choose another with --clip: {names}",
-                    first.clip.timing.name
+                    "using clip `{}`; choose another with --clip: {}",
+                    first.clip.timing.name,
+                    listed(names.iter().map(String::as_str))
                 ));
             }
             return Ok(Parsed {
@@ -212,12 +214,8 @@ impl Pose {
             }),
             None => {
                 let error = Diagnostic::error(&opened.name, format!("no such clip: `{wanted}`"));
-                let hint = if names.is_empty() {
-                    "there are no clips".to_owned()
-                } else {
-                    format!("available: {names}")
-                };
-                warnings.push(error.with_hint(hint));
+                let known = names.iter().map(String::as_str);
+                warnings.push(error.with_hint(hint(wanted, known, "there are no clips")));
                 Err(FormatError {
                     diagnostics: warnings,
                 })
@@ -238,16 +236,8 @@ impl Pose {
                 .map(|morph| MorphOverride::set(morph, *weight))
                 .ok_or_else(|| {
                     let message = format!("--morph: the model has no morph target `{name}`");
-                    let names: Vec<String> = morphs
-                        .names()
-                        .iter()
-                        .map(|name| format!("`{name}`"))
-                        .collect();
-                    let hint = if names.is_empty() {
-                        "it has none".to_owned()
-                    } else {
-                        format!("available: {}", names.join(", "))
-                    };
+                    let known = morphs.names().iter().map(|name| &**name);
+                    let hint = hint(name, known, "it has none");
                     Diagnostic::error(&opened.name, message).with_hint(hint)
                 })
         };
@@ -300,4 +290,12 @@ impl Pose {
             }],
         )
     }
+}
+
+/// Returns the hint for a name that isn't there: the one that was probably meant, or the first of those that are, or `none`.
+fn hint<'k>(name: &str, known: impl Iterator<Item = &'k str> + Clone, none: &str) -> String {
+    did_you_mean(name, known.clone()).unwrap_or_else(|| match known.clone().next() {
+        Some(_) => format!("available: {}", listed(known)),
+        None => none.to_owned(),
+    })
 }

@@ -64,20 +64,23 @@ pub fn is_within(folder: &Path, name: &str) -> bool {
         .is_ok_and(|file| real(folder).is_ok_and(|folder| file.starts_with(folder)))
 }
 
-/// Returns `false` for a path out of a folder that goes through a link, as all of `/proc` does.
+/// Returns `false` for a file that only a link leads to from a folder: out of the folder itself, or from a path out of it, as all
+/// of `/proc` does. What is there may be private, and a link comes with the model, too.
 fn goes_through_no_link(folder: &Path, name: &str) -> bool {
+    if !name.starts_with("../") {
+        return is_within(folder, name);
+    }
     let Ok(mut path) = fs::canonicalize(or_here(folder)) else {
         return false;
     };
-    !name.starts_with("../")
-        || Path::new(name).components().all(|step| {
-            match step {
-                // Without links above, this is where the system goes, too.
-                Component::ParentDir => drop(path.pop()),
-                step => path.push(step),
-            }
-            !path.is_symlink()
-        })
+    Path::new(name).components().all(|step| {
+        match step {
+            // Without links above, this is where the system goes, too.
+            Component::ParentDir => drop(path.pop()),
+            step => path.push(step),
+        }
+        !path.is_symlink()
+    })
 }
 
 /// Renames the maps of materials whose textures are copied to another place than they have in the model's folder.
@@ -179,7 +182,10 @@ fn files_of(materials: &[Material], folder: &Path) -> Vec<String> {
     };
     let folder = or_here(folder);
     let (below, files): (Vec<_>, Vec<_>) = list(folder).partition(|(_, is_folder)| *is_folder);
-    let mut files: Vec<String> = files.into_iter().map(|(name, _)| name).collect();
+    let files = files.into_iter().map(|(name, _)| name);
+    let mut files: Vec<String> = files
+        .filter(|file| goes_through_no_link(folder, file))
+        .collect();
     // Folders that are named come first, because there may be any number of others.
     for within in texture_folders(materials)
         .into_iter()

@@ -180,16 +180,23 @@ impl Samples {
             }
         };
         let ground = Vec3::new(median(0), median(1), median(2));
-        // Slower than this, a foot only shifts, and the character doesn't walk.
-        if ground.length() < 0.5 * SLIDE[0] * self.size {
+        // Slower than this, a foot only shifts, and the character doesn't walk. Nor does it where feet are dragged along at any speed.
+        let slide = self.slide(ground);
+        let near = velocities.iter().filter(|v| v.distance(ground) < slide);
+        if ground.length() < 0.5 * SLIDE[0] * self.size || 2 * near.count() < velocities.len() {
             Vec3::ZERO
         } else {
             ground
         }
     }
 
+    /// The speed over the ground up to which a foot may stand.
+    fn slide(&self, ground: Vec3) -> f32 {
+        SLIDE[0] * self.size + SLIDE[1] * ground.length()
+    }
+
     fn ranges(&self, leg: usize) -> Vec<PlantRange> {
-        let slide = SLIDE[0] * self.size + SLIDE[1] * self.ground.length();
+        let slide = self.slide(self.ground);
         let stands = |contacts: &[(f32, Vec3); 2]| {
             let stands = |(height, velocity): &(f32, Vec3)| {
                 height - self.floor < LOW * self.size && velocity.distance(self.ground) < slide

@@ -1,7 +1,7 @@
 //! What a track does with a blend space.
 
 use super::support::*;
-use bevy_marionette::model::{BlendPoint, BlendSpace, PlaybackMode};
+use bevy_marionette::model::{BlendPoint, BlendSpace, ClipTiming, PlaybackMode};
 use bevy_marionette::{
     controller::{
         AnimationController, AnimationTrack, BlendMode, CallbackTime, PlaybackEvent,
@@ -67,6 +67,45 @@ fn a_clip_alone_in_its_space_plays_as_it_does_by_itself() {
             }
             let [a, b] = [&space, &clip].map(|controller| cast.layers(controller)[0].clone());
             assert_near((a.1 - b.1 + 0.5).rem_euclid(1.0), 0.5, 1e-9);
+        }
+    }
+}
+
+#[test]
+fn at_the_end_of_a_cycle_the_order_is_that_of_a_clip() {
+    let mut walk = ClipTiming::new("walk", 0.5);
+    for (time, name) in [(0.0, "start"), (0.5, "end"), (0.25, "middle")] {
+        walk.add_callback(time, name, ());
+    }
+    for (begin, end, name) in [
+        (0.0, 0.25, "first"),
+        (0.25, 0.5, "second"),
+        (0.4, 0.6, "over"),
+    ] {
+        walk.add_range(begin, end, name, ());
+    }
+    let space = BlendSpace::line("s", [("walk", 0.0)]).unwrap();
+    let cast = Cast::new(vec![walk], vec![space]);
+    // What happens, but for the phase that spaces count in.
+    let happens = |event: &PlaybackEvent| {
+        let callback = callbacks(std::slice::from_ref(event)).next();
+        let named = callback.map(|callback| (callback.name.clone(), callback.kind));
+        let nanos = (event.time() * 1e9).round() as u64;
+        (nanos, std::mem::discriminant(event), named)
+    };
+    for speed in [1.0, -1.0, 4.0] {
+        let tracks = [
+            AnimationTrack::blend_space("s"),
+            AnimationTrack::new("walk"),
+        ];
+        for dt in [0.05, 0.125, 0.5, 3.0] {
+            let [ours, theirs] = tracks.clone().map(|track| {
+                let (mut controller, _) = with(track.speed(speed));
+                let advances =
+                    (0..(3.0 / dt) as usize).flat_map(|_| cast.advance(&mut controller, dt));
+                advances.map(|event| happens(&event)).collect::<Vec<_>>()
+            });
+            assert_eq!(ours, theirs, "at {speed} in steps of {dt}");
         }
     }
 }

@@ -6,7 +6,10 @@ use super::{
     import, import_with_warnings, open,
     reference::{Reference, error_of_clip},
 };
-use bevy_marionette::internals::pose::{ClipLayer, Evaluate, Scratch};
+use bevy_marionette::internals::{
+    import::CLIP_ERROR,
+    pose::{ClipLayer, Evaluate, Scratch},
+};
 use fastrand::Rng;
 use glam::{DMat4, DVec3};
 
@@ -583,4 +586,71 @@ fn frames_follow_what_curves_need_and_not_how_many_joints_have_them() {
     // At times of their own: twice the joints have twice as many of them, but hardly need more frames.
     let own = [60, 120].map(|joints| frames(joints, 13, 0.5, |slope| After::Cubic(slope, slope)));
     assert!(own[1] as f64 <= 1.25 * own[0] as f64, "{own:?}");
+}
+
+#[test]
+fn a_joint_with_a_few_steep_keys_has_frames_only_where_it_bends() {
+    for slope in [50.0, 300.0, 2e3] {
+        let mut file = File::default();
+        let (_, layer) = file.stack("swing", [0.0, 3.0]);
+        let node = file.node("bone", "Mesh", 0, &[]);
+        file.mesh(node, &TETRAHEDRON, &FACES, "");
+        let keys = [0, 1, 2, 3].map(|key| {
+            let slope = if key == 1 { 0.3 * slope } else { slope };
+            (
+                f64::from(key),
+                20.0 * f64::from(key % 2),
+                After::Cubic(slope, -slope),
+            )
+        });
+        file.animate(layer, node, "Lcl Rotation", &[("X", &keys)], "");
+        let imported = open(file.text().as_bytes()).unwrap();
+        is_as_the_library_says(&file, &[]);
+
+        // The longest straight lines that stay within the bound, one after the other. The corners of the box around the mesh are
+        // √2 away from the axis.
+        let at = |time: f64| {
+            let key = (time as usize).min(2);
+            let (t, (_, from, After::Cubic(leaving, arriving))) = (time - key as f64, keys[key])
+            else {
+                unreachable!()
+            };
+            let weights = [
+                (1.0 + 2.0 * t) * (1.0 - t).powi(2),
+                t * (1.0 - t).powi(2),
+                t * t * (3.0 - 2.0 * t),
+                t * t * (t - 1.0),
+            ];
+            let values = [from, leaving, keys[key + 1].1, arriving];
+            weights
+                .iter()
+                .zip(values)
+                .map(|(a, b)| a * b)
+                .sum::<f64>()
+                .to_radians()
+        };
+        let is_line = |from: f64, to: f64| {
+            (1..8).all(|eighth| {
+                let share = f64::from(eighth) / 8.0;
+                let line = at(from) + (at(to) - at(from)) * share;
+                let bound = f64::from(CLIP_ERROR) * 3.0_f64.sqrt();
+                (line - at(from + (to - from) * share)).abs() * 2.0_f64.sqrt() <= bound
+            })
+        };
+        let (mut time, mut least) = (0.0_f64, 1);
+        while time < 3.0 {
+            let end = (time.floor() + 1.0).min(3.0);
+            let mut step = end - time;
+            while !is_line(time, time + step) {
+                step *= 0.98;
+            }
+            (time, least) = (time + step, least + 1);
+        }
+        let count = imported.model.clips[0].frame_count();
+        println!("{slope}: {count} frames, at least {least}");
+        assert!(
+            count * 2 <= least * 3,
+            "{slope}: {count} frames, at least {least}"
+        );
+    }
 }

@@ -76,6 +76,16 @@ impl<'a> Body<'a> {
         }
     }
 
+    /// The balls of the feet at two times, in lengths of a leg.
+    pub fn contacts_at(&self, clip: &SkeletalClip, times: [f64; 2]) -> [[Vec3; 2]; 2] {
+        let poses = times.map(|time| self.pose(clip, time));
+        [0, 1].map(|leg| {
+            poses
+                .each_ref()
+                .map(|pose| pose.contacts(leg)[1] / self.leg)
+        })
+    }
+
     fn plants(&self, clip: &SkeletalClip) -> Plants {
         let joint = |role| self.joint(role).unwrap();
         let legs = SIDES.map(|side| LegJoints {

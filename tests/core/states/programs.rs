@@ -12,12 +12,50 @@ use std::{collections::BTreeMap, sync::Arc};
 /// Times are whole numbers of these nanoseconds, which can be halved for each time that a speed is set.
 const UNIT: u64 = 1 << 24;
 
-/// How many programs are played: 2,000, or as many as `MARIONETTE_STATES` says.
-fn programs() -> u64 {
-    std::env::var("MARIONETTE_STATES")
-        .ok()
-        .and_then(|count| count.parse().ok())
-        .unwrap_or(2_000)
+/// How many programs are played: so many, or as many as `MARIONETTE_STATES` says.
+fn programs(count: u64) -> u64 {
+    let asked = std::env::var("MARIONETTE_STATES").ok();
+    asked.and_then(|asked| asked.parse().ok()).unwrap_or(count)
+}
+
+/// How long clips and advances are.
+#[derive(Clone, Copy, PartialEq)]
+enum Scale {
+    /// Clips of up to a second.
+    Usual,
+    /// The same, and now and then an advance of hours.
+    Hours,
+    /// Clips of up to two milliseconds.
+    Short,
+}
+
+impl Scale {
+    /// The unit of all times.
+    fn unit(self) -> u64 {
+        match self {
+            Self::Short => UNIT >> 8,
+            _ => UNIT,
+        }
+    }
+
+    /// The length of an advance: now and then a long one, which takes many changes.
+    fn span(self, random: &mut Rng, long: u64) -> u64 {
+        let most = match (self, random.u8(..16)) {
+            (Self::Hours, 0) => 500_000,
+            (_, 0) => long,
+            _ => 60,
+        };
+        random.u64(1..most) * self.unit()
+    }
+
+    /// The longest step of a span that is cut.
+    fn step(self, span: u64) -> u64 {
+        match self {
+            Self::Short => 400_000,
+            // An hour in frames takes too long here.
+            _ => 80_000_000.max(span >> 9),
+        }
+    }
 }
 
 fn secs(nanos: u64) -> f64 {
@@ -25,9 +63,13 @@ fn secs(nanos: u64) -> f64 {
 }
 
 pub fn random_clips(random: &mut Rng) -> BTreeMap<String, Clip> {
+    clips(random, UNIT)
+}
+
+fn clips(random: &mut Rng, unit: u64) -> BTreeMap<String, Clip> {
     let mut clip = |at: usize| {
-        let length = random.u64(4..40) * UNIT;
-        let key = random.bool().then(|| random.u64(1..length / UNIT) * UNIT);
+        let length = random.u64(4..40) * unit;
+        let key = random.bool().then(|| random.u64(1..length / unit) * unit);
         let loops = random.bool();
         (format!("clip{at}"), Clip { length, key, loops })
     };
@@ -58,7 +100,7 @@ pub fn random_states(random: &mut Rng) -> BTreeMap<String, State> {
         state.speed = match random.u32(..4) {
             0 => Speed::Named("pace".into()),
             1 => Speed::Named("rate".into()),
-            2 => Speed::Fixed(2.0),
+            2 => Speed::Fixed([2.0, 4.0][random.usize(..2)]),
             _ => Speed::default(),
         };
         match random.u32(..4) {
@@ -159,9 +201,9 @@ pub fn timings(clips: &BTreeMap<String, Clip>) -> Vec<ClipTiming> {
 }
 
 /// Plays a program. Returns how many states were entered.
-fn play(seed: u64) -> usize {
+fn play(seed: u64, scale: Scale) -> usize {
     let mut random = Rng::with_seed(seed);
-    let clips = random_clips(&mut random);
+    let clips = clips(&mut random, scale.unit());
     let states = random_states(&mut random);
     let table = timings(&clips);
     let layers = random_layers(&mut random, &states);
@@ -202,9 +244,7 @@ fn play(seed: u64) -> usize {
                 model.set_speed(name, speed, now);
             }
         }
-        // Now and then a long one, but of fewer changes than one advance makes.
-        let most = if random.u8(..16) == 0 { 1_000 } else { 60 };
-        let span = random.u64(1..most) * UNIT;
+        let span = scale.span(&mut random, 1_000);
         model.advance(now + span);
         let mut steps = Rng::with_seed(random.u64(..));
         let mut cut =
@@ -222,8 +262,8 @@ fn play(seed: u64) -> usize {
                 }
             };
         cut(&mut whole, 0, &mut || span);
-        cut(&mut frames, 1, &mut || 16_666_667);
-        cut(&mut cuts, 2, &mut || steps.u64(1..80_000_000));
+        cut(&mut frames, 1, &mut || scale.step(span) / 5 + 1);
+        cut(&mut cuts, 2, &mut || steps.u64(1..scale.step(span)));
         now += span;
         for (at, controller) in [&whole, &frames, &cuts].into_iter().enumerate() {
             let about =
@@ -266,15 +306,22 @@ fn play(seed: u64) -> usize {
 
 #[test]
 fn states_are_entered_as_in_a_plain_model_however_time_is_divided() {
-    let entered: usize = (0..programs()).map(play).sum();
-    // The programs do something.
-    assert!(entered as u64 > programs() * 4, "{entered}");
+    for (scale, count) in [
+        (Scale::Usual, 2_000),
+        (Scale::Hours, 40),
+        (Scale::Short, 500),
+    ] {
+        let count = programs(count);
+        let entered: usize = (0..count).map(|seed| play(seed, scale)).sum();
+        // The programs do something.
+        assert!(entered as u64 > count * 4, "{entered}");
+    }
 }
 
 /// Plays a program on the body and on layers with machines of their own, at once and in steps.
-fn play_on_layers(seed: u64) {
+fn play_on_layers(seed: u64, scale: Scale) {
     let mut random = Rng::with_seed(seed);
-    let clips = random_clips(&mut random);
+    let clips = clips(&mut random, scale.unit());
     let states = ["", "arms", "face"].map(|layer| (layer, random_states(&mut random)));
     let over = states[1..].iter().map(|(layer, states)| {
         let layer_of = StateLayer {
@@ -323,13 +370,12 @@ fn play_on_layers(seed: u64) {
             }
             (models.iter_mut()).for_each(|(_, model)| model.set_speed(name, speed, now));
         }
-        let most = if random.u8(..16) == 0 { 300 } else { 60 };
-        let span = random.u64(1..most) * UNIT;
+        let span = scale.span(&mut random, 300);
         let mut left = [span, span];
         for (at, controller) in [&mut whole, &mut steps].into_iter().enumerate() {
             let mut events = Vec::new();
             while left[at] > 0 {
-                let step = [span, random.u64(1..80_000_000)][at].min(left[at]);
+                let step = [span, random.u64(1..scale.step(span))][at].min(left[at]);
                 controller.advance(secs(step), &table, &mut events).unwrap();
                 left[at] -= step;
             }
@@ -366,5 +412,11 @@ fn play_on_layers(seed: u64) {
 
 #[test]
 fn layers_go_as_in_a_plain_model_however_time_is_divided() {
-    (0..programs()).for_each(play_on_layers);
+    for (scale, count) in [
+        (Scale::Usual, 2_000),
+        (Scale::Hours, 40),
+        (Scale::Short, 500),
+    ] {
+        (0..programs(count)).for_each(|seed| play_on_layers(seed, scale));
+    }
 }
