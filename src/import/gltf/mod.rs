@@ -47,6 +47,8 @@
 //! of these, apart from those of joints.
 //!
 //! For clips of other files, see [`open_clips`](super::open_clips).
+//!
+//! What becomes of what is read is decided in `import/scene`: see decision 062.
 
 mod accessors;
 mod buffers;
@@ -55,7 +57,6 @@ mod curves;
 mod decoded;
 mod document;
 mod draco;
-mod draft;
 mod export;
 mod extras;
 mod json;
@@ -63,8 +64,9 @@ mod looks;
 mod materials;
 mod meshopt;
 mod morphs;
-mod repairs;
+mod primitive;
 mod rig;
+mod samplers;
 mod shown;
 mod skin;
 mod sockets;
@@ -75,8 +77,9 @@ pub use export::{GlbTexture, to_glb};
 use super::{
     Hand, ImportReport, ImportSettings, Imported, OnImages, UpAxis,
     axes::Basis,
-    nodes::{self, bind::Binder, whole::Bare},
+    nodes::{self, bind::Binder},
     report::Report,
+    scene::{Bare, Parts},
     wanted::Wanted,
 };
 use crate::format::FormatError;
@@ -84,7 +87,7 @@ use accessors::Accessors;
 use buffers::Buffers;
 use decoded::Decoded;
 use document::Document;
-use materials::Materials;
+use materials::FileMaterials;
 use morphs::FileMorphs;
 use std::borrow::Cow;
 
@@ -161,53 +164,40 @@ pub(super) fn import<'s>(
         &mut report,
         wanted.is_joint,
     )?;
-    let Materials {
-        list: mut materials,
+    let FileMaterials {
+        list: materials,
         in_file,
         images,
-    } = Materials::read(&accessors, &mut report)?;
+    } = FileMaterials::read(&accessors, &mut report)?;
     on_images(&materials, &images);
-    let mut figures = ImportReport {
+    let figures = ImportReport {
         right_handed,
         ..ImportReport::default()
     };
     let morphs = FileMorphs::read(&accessors, &rig, limits, &mut report)?;
     let mut binder = Binder::new(&rig);
-    let skin = skin::Importer {
+    let primitives = skin::PrimitiveReader {
         accessors: &accessors,
         basis: &basis,
         rig: &rig,
-        settings,
         limits,
         materials: &in_file,
         morphs: &morphs,
     };
-    let parts = skin.run(&mut binder, &mut materials, &mut report, &mut figures)?;
-    let skeleton = binder
-        .finish()
-        .map_err(|e| report.error("", e.to_string(), ""))?;
-    let skeleton = skeleton.with_morphs(morphs.morphs.clone());
-    let mut bare = Bare::new(
-        "nodes",
-        skeleton,
-        parts,
-        materials,
-        settings,
-        figures,
-        &mut report,
-    )?;
-    let clips = clips::Importer {
+    let mut parts = Parts::new(settings, &basis, materials, figures);
+    primitives.run(&mut binder, &mut parts, &mut report)?;
+    let parts = parts.finish(&mut report);
+    let names = morphs.morphs.clone();
+    let mut bare = Bare::of_nodes("nodes", binder, names, parts, settings, &mut report)?;
+    let animations = clips::AnimationReader {
         accessors: &accessors,
         basis: &basis,
         rig: &rig,
         switched: &switched,
-        limits,
         morphs: &morphs,
     };
-    let clips = clips.run(&bare.model, &mut bare.reach, &mut report)?;
-    let clips::FileClips { clips, entries } = clips;
+    let clips = animations.run(&mut bare, limits, &mut report)?;
     let mut embedded = extras::of_scene(root, scene, &mut report);
-    embedded.clips = entries;
     let skeleton = &bare.model.skeleton;
     let root_joint = embedded.root_motion.as_mut().map(|entry| &mut entry.joint);
     if let Some(joint) = root_joint
@@ -217,10 +207,7 @@ pub(super) fn import<'s>(
         report.warn("scenes", message, "the topmost joint is taken in its place");
     }
     sockets::read(root, &rig, skeleton, &mut embedded, &mut report);
-    Ok(Imported {
-        embedded,
-        ..bare.finish(clips, images, report)
-    })
+    Ok(bare.finish(clips, images, embedded, report))
 }
 
 /// Returns the files that a glTF file's buffers are in, relative to it. Empty if it cannot be read, or needs none.
