@@ -71,8 +71,13 @@ impl MorphSizes {
             }
         }
         Self {
+            // Looks at every vertex, and most models have no morph targets.
+            size: if reach.is_empty() {
+                0.0
+            } else {
+                size_at_rest(&model.skeleton, &model.parts)
+            },
             reach,
-            size: size_at_rest(&model.skeleton, &model.parts),
         }
     }
 

@@ -150,10 +150,8 @@ impl<'a> Parts<'a> {
     /// Normalizes a part's normals, if it has any, and computes those that can't be used.
     pub(in crate::import) fn repair_normals(&mut self, part: &mut SkinPart) {
         let (missing, long) = repair_normals(&part.positions, &part.triangles, &mut part.normals);
-        for vertex in missing {
-            let vertex = part.source_vertices[vertex];
-            self.repairs.vertex(Oddity::NoNormal, vertex);
-        }
+        let missing = missing.iter().map(|&vertex| part.source_vertices[vertex]);
+        self.repairs.vertices(Oddity::NoNormal, missing);
         self.repairs.count(Oddity::LongNormal, long);
     }
 

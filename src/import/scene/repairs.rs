@@ -61,7 +61,11 @@ impl Repairs {
 
     /// Takes note of a vertex of the file.
     pub(in crate::import) fn vertex(&mut self, oddity: Oddity, vertex: u32) {
-        self.vertices.entry(oddity).or_default().push(vertex);
+        self.vertices(oddity, [vertex]);
+    }
+
+    pub(super) fn vertices(&mut self, oddity: Oddity, vertices: impl IntoIterator<Item = u32>) {
+        self.vertices.entry(oddity).or_default().extend(vertices);
     }
 
     /// Returns the position of a vertex of the file: the origin, if it is not finite or far beyond any model.
