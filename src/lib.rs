@@ -180,7 +180,6 @@ pub mod internals;
 mod messages;
 pub mod model;
 mod numbers;
-#[cfg(any(feature = "bevy", feature = "gltf"))]
 mod parallel;
 mod plural;
 pub mod pose;

@@ -99,6 +99,11 @@ impl Basis {
         }
     }
 
+    /// Returns the factor on lengths.
+    pub(super) fn scale(&self) -> f32 {
+        self.scale
+    }
+
     /// Returns `true` if the change mirrors: triangles flip and cross products change sign.
     pub(super) fn mirrors(&self) -> bool {
         self.determinant() < 0.0
@@ -108,6 +113,13 @@ impl Basis {
     #[inline]
     pub(super) fn point(&self, p: Vec3) -> Vec3 {
         self.direction(p) * self.scale
+    }
+
+    /// Converts a scale. It is never negated: a mirrored axis is stretched as much as before.
+    #[inline]
+    pub(super) fn scale_of(&self, scale: Vec3) -> Vec3 {
+        let [x, y, z] = self.axes;
+        Vec3::new(scale[x.from], scale[y.from], scale[z.from])
     }
 
     /// Converts a direction, keeping its length.
@@ -129,12 +141,10 @@ impl Basis {
     /// Converts a joint's transform relative to its parent; both frames change alike.
     #[inline]
     pub(super) fn transform(&self, t: JointTransform) -> JointTransform {
-        let [x, y, z] = self.axes;
         JointTransform {
             translation: self.point(t.translation),
             rotation: self.rotation(t.rotation),
-            // Never negated: a mirrored axis is stretched as much as before.
-            scale: Vec3::new(t.scale[x.from], t.scale[y.from], t.scale[z.from]),
+            scale: self.scale_of(t.scale),
         }
     }
 

@@ -1,6 +1,6 @@
-//! Levels of detail: copies of a mesh, of which only one is drawn at a time.
+//! Meshes of a file that are not drawn: hidden ones, and levels of detail, of which only one is drawn at a time.
 
-use super::{names::listed, report::Report};
+use super::report::Report;
 use crate::hierarchy::Hierarchy;
 use std::collections::HashMap;
 
@@ -40,20 +40,35 @@ pub(super) fn coarser<'a>(
     out
 }
 
-/// Warns about levels of detail that are left out.
-pub(super) fn warn<'a>(
+/// Leaves out meshes that aren't shown. Returns `false` if all are hidden, and keeps them: such a file was probably meant to be
+/// loaded.
+pub(super) fn leave_out_hidden<M>(
     place: &str,
-    left_out: impl ExactSizeIterator<Item = &'a str>,
+    meshes: &mut Vec<M>,
+    is_shown: impl Fn(&M) -> bool,
+    name: impl Fn(&M) -> String,
+    report: &mut Report,
+) -> bool {
+    if !meshes.iter().any(&is_shown) {
+        return false;
+    }
+    let hidden = meshes.iter().filter(|mesh| !is_shown(mesh));
+    let hint = "to load them, show them before exporting";
+    report.warn_of(place, "hidden meshes are left out", hidden.map(name), hint);
+    meshes.retain(is_shown);
+    true
+}
+
+/// Warns about levels of detail that are left out.
+pub(super) fn warn<N: AsRef<str>>(
+    place: &str,
+    left_out: impl IntoIterator<Item = N>,
     report: &mut Report,
 ) {
-    if left_out.len() > 0 {
-        let names = listed(left_out);
-        report.warn(
-            place,
-            format!("levels of detail other than the finest are left out: {names}"),
-            "to keep them, set `all_lods: true` in a manifest, and hide parts with `PartOverrides`",
-        );
-    }
+    let what = "levels of detail other than the finest are left out";
+    let hint =
+        "to keep them, set `all_lods: true` in a manifest, and hide parts with `PartOverrides`";
+    report.warn_of(place, what, left_out, hint);
 }
 
 /// Splits a name such as `Body_LOD1`, `LOD1_Body` or `BodyLod1.001` into what it is a level of, and the level.

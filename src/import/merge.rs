@@ -41,39 +41,39 @@ pub(super) fn merge_parts(
     let alike = alike_but_for_color(&model.materials);
     // Per group and kind of material, its place in the list: parts of different kinds can't be drawn at once.
     let mut places: HashMap<(usize, usize), usize> = HashMap::new();
-    let mut drafts: Vec<Draft> = Vec::new();
+    let mut drafts: Vec<ListedPart> = Vec::new();
     for (part, group) in mem::take(&mut model.parts).into_iter().zip(groups) {
         let (Some(group), Some(&kind)) = (group, alike.get(part.material)) else {
-            drafts.push(Draft::Kept(part));
+            drafts.push(ListedPart::Kept(part));
             continue;
         };
         let place = *places.entry((group, kind)).or_insert(drafts.len());
         if place == drafts.len() {
-            drafts.push(Draft::Merged(Merged::new(names[group], part.material)));
+            drafts.push(ListedPart::Merged(Merged::new(names[group], part.material)));
         }
-        if let Draft::Merged(merged) = &mut drafts[place] {
+        if let ListedPart::Merged(merged) = &mut drafts[place] {
             merged.append(part);
         }
     }
     let mut kinds = vec![0; names.len()];
     places.keys().for_each(|&(group, _)| kinds[group] += 1);
     for (&(group, _), &place) in places.iter().filter(|((group, _), _)| kinds[*group] > 1) {
-        if let Draft::Merged(Merged { part, .. }) = &mut drafts[place] {
+        if let ListedPart::Merged(Merged { part, .. }) = &mut drafts[place] {
             part.name = format!("{}.{}", names[group], model.materials[part.material].name);
         }
     }
     // A game knows the parts that are kept by their names, so merged ones get others.
     let mut part_names = UniqueNames::without(drafts.iter().filter_map(|draft| match draft {
-        Draft::Kept(part) => Some(&part.name),
-        Draft::Merged(_) => None,
+        ListedPart::Kept(part) => Some(&part.name),
+        ListedPart::Merged(_) => None,
     }));
     let materials = model.materials.iter();
     let mut material_names = UniqueNames::without(materials.map(|material| &material.name));
     let mut combiner = Combiner::new(settings);
     for draft in drafts {
         match draft {
-            Draft::Kept(part) => model.parts.push(part),
-            Draft::Merged(Merged {
+            ListedPart::Kept(part) => model.parts.push(part),
+            ListedPart::Merged(Merged {
                 mut part,
                 materials: of,
                 weights,
@@ -153,7 +153,7 @@ fn groups(file: &str, manifest: &Manifest, imported: &mut Imported) -> Vec<Optio
 }
 
 /// A part of the new list.
-enum Draft {
+enum ListedPart {
     Kept(SkinPart),
     Merged(Merged),
 }

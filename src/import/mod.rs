@@ -12,11 +12,12 @@ mod donor;
 mod donors;
 mod edits;
 mod find_clip;
-mod finish;
 mod firsts;
 #[cfg(any(feature = "fbx", feature = "gltf"))]
 mod image_names;
 mod influences;
+#[cfg_attr(not(any(feature = "fbx", feature = "gltf")), allow(dead_code))]
+mod keys;
 mod limits;
 #[cfg(any(feature = "fbx", feature = "gltf"))]
 mod lods;
@@ -30,18 +31,18 @@ mod names;
 #[cfg(any(feature = "fbx", feature = "gltf"))]
 mod nodes;
 mod normals;
-#[cfg(any(feature = "fbx", feature = "gltf"))]
 mod report;
 mod resample;
 mod retarget;
 mod root_motion;
+mod scene;
 #[cfg(any(feature = "fbx", feature = "gltf"))]
 mod shared_morphs;
 mod speech;
 mod split;
 mod subframes;
 mod tangents;
-#[cfg(any(feature = "fbx", feature = "gltf"))]
+#[cfg_attr(not(any(feature = "fbx", feature = "gltf")), allow(dead_code))]
 mod weights;
 mod weld;
 mod winding;

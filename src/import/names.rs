@@ -44,6 +44,30 @@ impl UniqueNames {
     }
 }
 
+/// Returns a name that a file gives, unless it is blank.
+pub(super) fn given(name: &str) -> Option<&str> {
+    Some(name).filter(|name| !name.trim().is_empty())
+}
+
+/// Returns the first name that a file gives to something. Without any, it is called after what it is, and its number.
+pub(super) fn named<'n>(
+    names: impl IntoIterator<Item = Option<&'n str>>,
+    what: &str,
+    number: usize,
+) -> String {
+    let first = names.into_iter().flatten().find_map(given);
+    first.map_or_else(|| format!("{what}{number}"), str::to_owned)
+}
+
+/// Returns the name of one of several parts of a mesh, which only their materials tell apart.
+#[cfg(any(feature = "fbx", feature = "gltf"))]
+pub(super) fn part_name(mesh: &str, material: Option<&str>, parts: usize) -> String {
+    match material.filter(|_| parts > 1) {
+        Some(material) => format!("{mesh}.{material}"),
+        None => mesh.to_owned(),
+    }
+}
+
 /// Numbers parts that have the name of an earlier one.
 pub(super) fn give_unique_names(parts: &mut [SkinPart]) {
     let mut names = UniqueNames::default();

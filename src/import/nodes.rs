@@ -21,9 +21,8 @@
 
 pub(super) mod bind;
 mod bind_pose;
-pub(super) mod whole;
 
-use super::{Limits, report::Report};
+use super::{Limits, names::named, report::Report};
 use crate::{
     format::FormatError,
     hierarchy::Hierarchy,
@@ -68,6 +67,26 @@ fn uniform(scale: DVec3) -> Option<f64> {
 
 /// The scale up to which a node counts as hidden, unless a mesh is that much larger.
 const TINY: f64 = 1e-4;
+
+/// The smallest factor by which a clip enlarges a node that counts as hidden at rest: files hide
+/// things by scaling them to almost nothing.
+const HIDING: f64 = 100.0;
+
+/// Returns `true` if a node is so small at rest that a clip may show it.
+pub(super) fn may_be_hidden(rest: DVec3) -> bool {
+    rest.abs().min_element() < 2.0 / HIDING
+}
+
+/// Returns the scale at which a node is shown: `shown` so far, or that of a clip's `key` where it is much larger than at
+/// rest, because the node is hidden there.
+pub(super) fn shown_at(rest: DVec3, shown: DVec3, key: DVec3) -> DVec3 {
+    let most = (rest.abs() * HIDING).max(shown.abs());
+    if key.is_finite() {
+        DVec3::select(key.abs().cmpgt(most), key, shown)
+    } else {
+        shown
+    }
+}
 
 /// The largest difference between the components of a uniform scale, and of a scale from one.
 /// Exporters' rounding errors are smaller.
@@ -209,30 +228,7 @@ impl Rig {
         is_joint: Option<&dyn Fn(&str) -> bool>,
     ) -> Result<Self, FormatError> {
         let parents = &hierarchy.parents;
-        let mut carried: Vec<bool> = nodes.iter().map(|node| node.carries).collect();
-        if !carried.contains(&true) {
-            carried = movers(nodes, hierarchy, is_joint);
-        }
-        // From the leaves up: `true` if there is something to move here or below.
-        let mut carries = carried.clone();
-        for &node in hierarchy.order.iter().rev() {
-            if let Some(parent) = parents[node].filter(|_| carries[node]) {
-                carries[parent] = true;
-            }
-        }
-        let mut is_joint = vec![false; nodes.len()];
-        for &node in &hierarchy.order {
-            let is_below = parents[node].is_some_and(|parent| is_joint[parent]);
-            // A mesh below a joint is drawn by its skin, so its own node would be a joint without
-            // effect.
-            let is_mere_skin = nodes[node].is_skinned && !carries[node];
-            let is_needed =
-                carries[node] && (nodes[node].is_animated || uniform(nodes[node].shown).is_none());
-            let is_mere_socket =
-                nodes[node].is_socket && !carries[node] && !nodes[node].is_animated;
-            is_joint[node] =
-                carried[node] || is_needed || (is_below && !is_mere_skin && !is_mere_socket);
-        }
+        let is_joint = joints_among(nodes, hierarchy, is_joint);
         let count = is_joint.iter().filter(|is_joint| **is_joint).count();
         limits.check_joints(report.file, count)?;
         if count > Skeleton::MAX_JOINTS {
@@ -264,75 +260,128 @@ impl Rig {
             places,
         };
         for &node in &hierarchy.order {
-            let local = rig.locals[node];
-            let parent = parents[node].and_then(|parent| rig.of_node[parent]);
-            let above = match (parent, parents[node]) {
-                (Some(joint), _) => Local {
-                    scale: rig.joints[joint].frame.size,
-                    ..Local::IDENTITY
-                },
-                (None, Some(parent)) => rig.baked[parent],
-                (None, None) => Local::IDENTITY,
-            };
-            let shown = nodes[node].shown;
-            if !is_joint[node] {
-                rig.baked[node] = Local {
-                    translation: above.translation
-                        + above.rotation * (local.translation * above.scale),
-                    rotation: (above.rotation * seen_in(signs(above.scale), local.rotation))
-                        .normalize(),
-                    scale: above.scale * signs(shown) * uniform(shown).unwrap_or(1.0),
-                };
-                continue;
+            let above = rig.above(parents[node]);
+            if is_joint[node] {
+                rig.add_joint(
+                    node,
+                    &nodes[node],
+                    parents[node],
+                    &above,
+                    has_children[node],
+                );
+            } else {
+                rig.bake(node, nodes[node].shown, &above);
             }
-            let size = above.scale
-                * match uniform(shown) {
-                    Some(scale) => signs(shown) * scale,
-                    // With nothing below, any scale can be taken out.
-                    None if !has_children[node] && shown.abs().cmpgt(DVec3::splat(1e-6)).all() => {
-                        shown
-                    }
-                    None => signs(shown),
-                };
-            let frame = Frame {
-                turn: above.rotation,
-                offset: above.translation,
-                above: above.scale,
-                scale: above.scale / size,
-                size,
-            };
-            let rest = frame.local(local);
-            // A joint that no clip here shows may be shown by a clip in another file.
-            let unhidden =
-                DVec3::select(shown.abs().cmplt(DVec3::splat(TINY)), signs(shown), shown);
-            let shown = frame.local(Local {
-                scale: unhidden,
-                ..local
-            });
-            let above = parent.map(|parent| &rig.joints[parent]);
-            let rest_model =
-                above.map_or(DAffine3::IDENTITY, |above| above.rest_model) * rest.to_affine();
-            let shown_model =
-                above.map_or(DAffine3::IDENTITY, |above| above.shown_model) * shown.to_affine();
-            let name = nodes[node]
-                .name
-                .clone()
-                .filter(|name| !name.trim().is_empty());
-            rig.of_node[node] = Some(rig.joints.len());
-            rig.joints.push(RigJoint {
-                parent,
-                name: name.unwrap_or_else(|| format!("node{node}")),
-                frame,
-                rest,
-                rest_model,
-                shown_model,
-                is_control: nodes[node].is_control,
-                node,
-                posed: nodes[node].posed,
-            });
         }
         Ok(rig)
     }
+
+    /// Returns what is above the children of a node: the scale that is taken out of a joint's space, or all that is baked in.
+    fn above(&self, parent: Option<usize>) -> Local {
+        let Some(parent) = parent else {
+            return Local::IDENTITY;
+        };
+        match self.of_node[parent] {
+            Some(joint) => Local {
+                scale: self.joints[joint].frame.size,
+                ..Local::IDENTITY
+            },
+            None => self.baked[parent],
+        }
+    }
+
+    /// Bakes a node that is no joint into what is below it.
+    fn bake(&mut self, node: usize, shown: DVec3, above: &Local) {
+        let local = self.locals[node];
+        self.baked[node] = Local {
+            translation: above.translation + above.rotation * (local.translation * above.scale),
+            rotation: (above.rotation * seen_in(signs(above.scale), local.rotation)).normalize(),
+            scale: above.scale * signs(shown) * uniform(shown).unwrap_or(1.0),
+        };
+    }
+
+    fn add_joint(
+        &mut self,
+        index: usize,
+        node: &Node,
+        parent: Option<usize>,
+        above: &Local,
+        has_children: bool,
+    ) {
+        let (local, shown) = (self.locals[index], node.shown);
+        let size = above.scale
+            * match uniform(shown) {
+                Some(scale) => signs(shown) * scale,
+                // With nothing below, any scale can be taken out.
+                None if !has_children && shown.abs().cmpgt(DVec3::splat(1e-6)).all() => shown,
+                None => signs(shown),
+            };
+        let frame = Frame {
+            turn: above.rotation,
+            offset: above.translation,
+            above: above.scale,
+            scale: above.scale / size,
+            size,
+        };
+        let rest = frame.local(local);
+        // A joint that no clip here shows may be shown by a clip in another file.
+        let unhidden = DVec3::select(shown.abs().cmplt(DVec3::splat(TINY)), signs(shown), shown);
+        let shown = frame.local(Local {
+            scale: unhidden,
+            ..local
+        });
+        let parent = parent.and_then(|parent| self.of_node[parent]);
+        let above = parent.map(|parent| &self.joints[parent]);
+        let rest_model =
+            above.map_or(DAffine3::IDENTITY, |above| above.rest_model) * rest.to_affine();
+        let shown_model =
+            above.map_or(DAffine3::IDENTITY, |above| above.shown_model) * shown.to_affine();
+        self.of_node[index] = Some(self.joints.len());
+        self.joints.push(RigJoint {
+            parent,
+            name: named([node.name.as_deref()], "node", index),
+            frame,
+            rest,
+            rest_model,
+            shown_model,
+            is_control: node.is_control,
+            node: index,
+            posed: node.posed,
+        });
+    }
+}
+
+/// Returns, per node, `true` if it is a joint.
+fn joints_among(
+    nodes: &[Node],
+    hierarchy: &Hierarchy,
+    is_joint: Option<&dyn Fn(&str) -> bool>,
+) -> Vec<bool> {
+    let parents = &hierarchy.parents;
+    let mut carried: Vec<bool> = nodes.iter().map(|node| node.carries).collect();
+    if !carried.contains(&true) {
+        carried = movers(nodes, hierarchy, is_joint);
+    }
+    // From the leaves up: `true` if there is something to move here or below.
+    let mut carries = carried.clone();
+    for &node in hierarchy.order.iter().rev() {
+        if let Some(parent) = parents[node].filter(|_| carries[node]) {
+            carries[parent] = true;
+        }
+    }
+    let mut is_joint = vec![false; nodes.len()];
+    for &node in &hierarchy.order {
+        let is_below = parents[node].is_some_and(|parent| is_joint[parent]);
+        // A mesh below a joint is drawn by its skin, so its own node would be a joint without
+        // effect.
+        let is_mere_skin = nodes[node].is_skinned && !carries[node];
+        let is_needed =
+            carries[node] && (nodes[node].is_animated || uniform(nodes[node].shown).is_none());
+        let is_mere_socket = nodes[node].is_socket && !carries[node] && !nodes[node].is_animated;
+        is_joint[node] =
+            carried[node] || is_needed || (is_below && !is_mere_skin && !is_mere_socket);
+    }
+    is_joint
 }
 
 /// Returns the joints of a file that only holds clips: the nodes that these move, and those above

@@ -51,14 +51,14 @@ pub(super) fn corner_normals([a, b, c]: [DVec3; 3]) -> [DVec3; 3] {
 
 /// Normalizes every normal and computes those that are missing (zero or not finite).
 ///
-/// Returns how many were missing, and how many had a length that was off by more than 1 %.
+/// Returns the vertices whose normals were missing, and how many had a length that was off by more than 1 %.
 pub(super) fn repair_normals(
     positions: &[Vec3],
     triangles: &[[u32; 3]],
     normals: &mut [Vec3],
-) -> (usize, usize) {
-    let (mut missing, mut off) = (0, 0);
-    for normal in &mut *normals {
+) -> (Vec<usize>, usize) {
+    let (mut missing, mut off) = (Vec::new(), 0);
+    for (vertex, normal) in normals.iter_mut().enumerate() {
         let squared = normal.length_squared();
         if (squared - 1.0).abs() < 1e-6 {
             continue;
@@ -68,20 +68,13 @@ pub(super) fn repair_normals(
                 off += usize::from((squared.sqrt() - 1.0).abs() > 0.01);
                 *normal = unit;
             }
-            None => {
-                missing += 1;
-                *normal = Vec3::ZERO;
-            }
+            None => missing.push(vertex),
         }
     }
-    if missing > 0 {
+    if !missing.is_empty() {
         let computed = smooth_normals(positions, triangles);
-        for (normal, computed) in normals
-            .iter_mut()
-            .zip(computed)
-            .filter(|(normal, _)| **normal == Vec3::ZERO)
-        {
-            *normal = computed;
+        for &vertex in &missing {
+            normals[vertex] = computed[vertex];
         }
     }
     (missing, off)

@@ -1,5 +1,6 @@
 //! Errors and warnings whose place is a path in the file, such as `animations[3].channels[12]`.
 
+use super::names::listed;
 use crate::format::{Diagnostic, FormatError};
 
 /// Collects the warnings about a file.
@@ -24,6 +25,21 @@ impl<'a> Report<'a> {
         self.extend([Diagnostic::warning(self.file, message)
             .with_context(place)
             .with_hint(hint)]);
+    }
+
+    /// Adds a warning about some things, which it lists by name, unless there are none.
+    pub(super) fn warn_of<N: AsRef<str>>(
+        &mut self,
+        place: &str,
+        what: &str,
+        names: impl IntoIterator<Item = N>,
+        hint: &str,
+    ) {
+        let names: Vec<N> = names.into_iter().collect();
+        if !names.is_empty() {
+            let names = listed(names.iter().map(AsRef::as_ref));
+            self.warn(place, format!("{what}: {names}"), hint);
+        }
     }
 
     pub(super) fn extend(&mut self, warnings: impl IntoIterator<Item = Diagnostic>) {

@@ -26,7 +26,7 @@ mod spans;
 
 pub(super) use curve::Curve;
 #[cfg(feature = "gltf")]
-pub(super) use given::sample_at;
+pub(super) use given::{Frames, key_times};
 pub use skin::CLIP_ERROR;
 pub(super) use skin::Skin;
 
@@ -55,21 +55,6 @@ const COSTLY_TRANSFORMS_PER_KEY: usize = 8;
 /// The hint for clips that are too large.
 pub(super) const SAME_TIMES: &str = "put the keys of all joints at the same times";
 
-/// The consequences of clips that mirror a joint which doesn't mirror at rest, or the other way
-/// around.
-pub(super) const MIRRORS: &str = "while these clips play, goals, look-at, springs and root motion are wrong below these joints: apply the scale, \
-                                  or keep its sign the same at rest and in all keys";
-
-/// The warning about such clips, with the names of the joints and of the clips. `when` tells where the joints are mirrored.
-#[cfg(any(feature = "fbx", feature = "gltf"))]
-pub(super) fn mirrored_joints(
-    when: &str,
-    names: [std::collections::BTreeSet<String>; 2],
-) -> String {
-    let [joints, clips] = names.map(|names| super::names::listed(names.iter().map(String::as_str)));
-    format!("a negative scale mirrors joints {when}: {joints} (in {clips})")
-}
-
 /// Transforms that the clips of a file may have: some for each of its keys, so that a small file cannot take much memory.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Budget {
@@ -84,14 +69,12 @@ impl Budget {
     }
 
     /// The budget if no other clip had spent anything, which is a first guess where several are sampled at once.
-    #[cfg(feature = "gltf")]
     pub(super) fn unspent(&self) -> Self {
         Self { spent: 0, ..*self }
     }
 
     /// Spends the transforms of a clip that was sampled with [`unspent`](Self::unspent), unless it would have come out otherwise
     /// with this budget.
-    #[cfg(feature = "gltf")]
     pub(super) fn spend(&mut self, sampled: &Spent) -> bool {
         // It has as many frames as its keys take, and would only have fewer if there wasn't room for these. A clip without
         // duration needs room for a step.
@@ -119,7 +102,6 @@ impl Budget {
 }
 
 /// What a clip takes of a [`Budget`].
-#[cfg(feature = "gltf")]
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Spent {
     frames: usize,
@@ -127,7 +109,6 @@ pub(super) struct Spent {
     is_thinned: bool,
 }
 
-#[cfg(feature = "gltf")]
 impl Spent {
     pub(super) fn transforms(&self) -> usize {
         self.frames * self.joints
@@ -160,7 +141,6 @@ pub(super) struct Thinned {
 
 impl Sampled {
     /// What it took of a budget, with this many joints.
-    #[cfg(feature = "gltf")]
     pub(super) fn spent(&self, joints: usize) -> Spent {
         Spent {
             frames: self.transforms.len() / joints,
@@ -214,7 +194,6 @@ impl Sampled {
 
     /// Sets the clip's length, which is hardly different, and moves steps a hair ahead, so that at their very time the later
     /// frame counts, as in glTF.
-    #[cfg(any(feature = "fbx", feature = "gltf"))]
     pub(super) fn finish(&mut self, duration: f64) {
         let end = self.duration.min(duration);
         self.times

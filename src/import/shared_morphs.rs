@@ -3,11 +3,7 @@
 //! Meshes share a target by name, so that one weight moves the mouth in the face, the teeth and the tongue. They share it only
 //! if the file gives both the same weight at rest, in every animation, and in every expression; otherwise the second has a name of its own.
 
-use super::{
-    names::{UniqueNames, listed},
-    report::Report,
-    weights::WeightCurve,
-};
+use super::{names::UniqueNames, report::Report, weights::WeightCurve};
 use crate::model::{MorphIndex, Morphs};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -78,13 +74,8 @@ impl SharedMorphs {
                 curves[animation].insert(at as MorphIndex, curve);
             }
         }
-        if !apart.is_empty() {
-            let names = listed(apart.iter().map(String::as_str));
-            let message = format!(
-                "morph targets that share a name, but not all weights, got a number: {names}"
-            );
-            report.warn(place, message, "");
-        }
+        let what = "morph targets that share a name, but not all weights, got a number";
+        report.warn_of(place, what, apart, "");
         (Morphs::new(list), curves)
     }
 }

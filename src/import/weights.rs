@@ -3,104 +3,44 @@
 //! There is a frame at the time of each key of any target, two where one steps, and more where a spline leaves its chord too
 //! far. Between frames, weights are interpolated linearly, so everything but splines is exact.
 
-use super::CLIP_ERROR;
+use super::{
+    CLIP_ERROR,
+    keys::{Between, KeyTrack, Piece},
+};
 use crate::model::{Model, MorphFrames, MorphIndex, size_at_rest};
 use std::collections::BTreeMap;
 
-/// The interpolation between two keys.
-#[cfg_attr(not(feature = "gltf"), allow(dead_code))]
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Between {
-    /// A straight line, or the shorter arc between rotations.
-    Linear,
-    /// The value of the earlier key.
-    Step,
-    /// A cubic Hermite spline through three values per key: tangent in, value, tangent out.
-    Cubic,
-}
-
 /// The weight of a morph target over time.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct WeightCurve {
-    /// Seconds of each key, at least one, in order. Two at one time are a jump.
-    pub(super) times: Vec<f64>,
-    /// One per time, or three for splines: tangent in, per second, value, tangent out.
-    pub(super) values: Vec<f64>,
-    pub(super) between: Between,
-}
+pub(super) type WeightCurve = KeyTrack<f64>;
 
 impl WeightCurve {
-    fn value(&self, key: usize) -> f64 {
-        match self.between {
-            Between::Cubic => self.values[key * 3 + 1],
-            _ => self.values[key],
-        }
-    }
-
-    /// The key after a time, or after a step right there.
-    fn next(&self, time: f64, after_step: bool) -> usize {
-        self.times
-            .partition_point(|&key| key < time || (after_step && key == time))
-    }
-
-    /// Returns the weight at a time, before or after a step right there. Before the first key it is
-    /// the first value, and after the last key the last one.
-    pub(super) fn sample(&self, time: f64, after_step: bool) -> f64 {
-        let next = self.next(time, after_step);
-        let is_step = self.between == Between::Step;
-        if !after_step && !is_step && self.times.get(next) == Some(&time) {
-            return self.value(next);
-        }
-        if next == 0 || next == self.times.len() || is_step {
-            return self.value(next.saturating_sub(1));
-        }
-        let (from, to) = (self.value(next - 1), self.value(next));
-        let length = self.times[next] - self.times[next - 1];
-        let t = (time - self.times[next - 1]) / length;
-        if self.between == Between::Linear {
-            return from + (to - from) * t;
-        }
-        let [leaving, arriving] = self.tangents(next).map(|rate| rate * length);
-        let hermite = hermite(t);
-        from * hermite[0] + leaving * hermite[1] + to * hermite[2] + arriving * hermite[3]
-    }
-
-    /// The tangents of a spline that leads to a key.
-    fn tangents(&self, key: usize) -> [f64; 2] {
-        [self.values[key * 3 - 1], self.values[key * 3]]
-    }
-
-    /// The largest second derivative between two times with no key between them.
-    fn bend(&self, begin: f64, end: f64) -> f64 {
-        let next = self.next(begin, true);
-        if self.between != Between::Cubic || next == 0 || next == self.times.len() {
-            return 0.0;
-        }
-        let length = self.times[next] - self.times[next - 1];
-        let [leaving, arriving] = self.tangents(next).map(|rate| rate * length);
-        let (from, to) = (self.value(next - 1), self.value(next));
-        // It changes evenly, so it is largest at an end.
-        let at = |time: f64| {
-            let t = (time - self.times[next - 1]) / length;
-            let bend = (12.0 * t - 6.0) * (from - to)
-                + (6.0 * t - 4.0) * leaving
-                + (6.0 * t - 2.0) * arriving;
-            (bend / (length * length)).abs()
-        };
-        at(begin).max(at(end))
+    /// Returns the weight at a time, before or after a step right there.
+    pub(super) fn at(&self, time: f64, after_step: bool) -> f64 {
+        let line = |from, to, t| from + (to - from) * t;
+        self.sample(self.next(time, after_step), time, after_step, line)
     }
 }
 
-/// Returns the Hermite basis functions at a share of the time between two keys: the factors of the earlier key's value and of the
-/// tangent that leaves it, and of the later key's value and of the tangent that arrives there.
-pub(super) fn hermite(t: f64) -> [f64; 4] {
-    let (t2, t3) = (t * t, t * t * t);
-    [
-        2.0 * t3 - 3.0 * t2 + 1.0,
-        t3 - 2.0 * t2 + t,
-        3.0 * t2 - 2.0 * t3,
-        t3 - t2,
-    ]
+/// Returns the largest second derivative of a curve between two times with no key between them.
+fn bend(curve: &WeightCurve, begin: f64, end: f64) -> f64 {
+    let next = curve.next(begin, true);
+    if curve.between != Between::Cubic || next == 0 || next == curve.times.len() {
+        return 0.0;
+    }
+    let Piece {
+        length,
+        values: [from, to],
+        rates,
+    } = curve.piece(next);
+    let [leaving, arriving] = rates.map(|rate| rate * length);
+    // It changes evenly, so it is largest at an end.
+    let at = |time: f64| {
+        let t = (time - curve.times[next - 1]) / length;
+        let bend =
+            (12.0 * t - 6.0) * (from - to) + (6.0 * t - 4.0) * leaving + (6.0 * t - 2.0) * arriving;
+        (bend / (length * length)).abs()
+    };
+    at(begin).max(at(end))
 }
 
 /// Weights that are stored as a row of four, or that a few keys may become: so that a small file cannot take much memory.
@@ -131,8 +71,13 @@ impl MorphSizes {
             }
         }
         Self {
+            // Looks at every vertex, and most models have no morph targets.
+            size: if reach.is_empty() {
+                0.0
+            } else {
+                size_at_rest(&model.skeleton, &model.parts)
+            },
             reach,
-            size: size_at_rest(&model.skeleton, &model.parts),
         }
     }
 
@@ -210,7 +155,7 @@ pub(super) fn weight_frames(
     let stepped = if times.len() > most { &[] } else { &times[..] };
     for &time in stepped {
         let after = if time < duration { time } else { end };
-        let jumps = |curve: &WeightCurve| curve.sample(time, false) != curve.sample(after, true);
+        let jumps = |curve: &WeightCurve| curve.at(time, false) != curve.at(after, true);
         if time > 0.0 && curves.values().any(jumps) {
             let shown = if time < duration {
                 time.next_down()
@@ -247,7 +192,7 @@ pub(super) fn weight_frames(
         let first = out.weights.len();
         out.weights.resize(first + names.len(), 0.0);
         for (&morph, curve) in curves {
-            let weight = curve.sample(moment.time, moment.after_step);
+            let weight = curve.at(moment.time, moment.after_step);
             out.weights[first + usize::from(morph)] = weight as f32;
         }
         out.times.push(moment.shown);
@@ -286,7 +231,7 @@ fn cuts(
         let (begin, end) = (pair[0].time, pair[1].time);
         let length = end - begin;
         let of = |(&morph, curve): (&MorphIndex, &WeightCurve)| {
-            curve.bend(begin, end) * length * length / 8.0 / sizes.bound(morph)
+            bend(curve, begin, end) * length * length / 8.0 / sizes.bound(morph)
         };
         curves.iter().map(of).fold(0.0, f64::max)
     };

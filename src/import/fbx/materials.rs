@@ -3,7 +3,7 @@
 use crate::{
     import::{
         image_names::ImageNames,
-        names::{UniqueNames, listed},
+        names::{UniqueNames, named},
         report::Report,
     },
     model::{Maps, Material, Sampler, TextureWrap, UvTransform},
@@ -16,10 +16,8 @@ use ufbx::{MaterialMap, Scene, ShaderType, Texture, WrapMode};
 
 /// The materials of a file, in its order.
 #[derive(Default)]
-pub(super) struct Materials {
+pub(super) struct FileMaterials {
     pub(super) list: Vec<Material>,
-    /// The material of what has none, once it is needed.
-    pub(super) default: Option<usize>,
     /// Per material, the set of texture coordinates of its maps, if it is named.
     uv_sets: Vec<Option<String>>,
     /// The images that are in the file itself. Maps refer to them by name.
@@ -45,15 +43,12 @@ struct Reader {
     bumps: Vec<String>,
 }
 
-impl Materials {
+impl FileMaterials {
     pub(super) fn read(scene: &Scene, report: &mut Report) -> Self {
         let mut out = Self::default();
         let (mut reader, mut names) = (Reader::default(), UniqueNames::default());
         for (at, material) in scene.materials.into_iter().enumerate() {
-            let name = match material.element.name.trim() {
-                "" => format!("material{at}"),
-                name => name.to_owned(),
-            };
+            let name = named([Some(material.element.name.trim())], "material", at);
             let uv_set = first_texture(material).map(|texture| texture.uv_set.to_string());
             out.uv_sets.push(uv_set.filter(|name| !name.is_empty()));
             out.list.push(reader.material(material, names.add(name)));
@@ -190,10 +185,7 @@ impl Reader {
                 "make normal maps of them",
             ),
         ] {
-            if !names.is_empty() {
-                let names = listed(names.iter().map(String::as_str));
-                report.warn("", format!("{what}: {names}"), hint);
-            }
+            report.warn_of("", what, names, hint);
         }
     }
 }

@@ -1,7 +1,13 @@
 //! Polygons → triangles and vertices.
 
 use super::scene::point;
-use crate::{import::axes::Basis, model::is_near};
+use crate::{
+    import::{
+        axes::Basis,
+        scene::{Repairs, sound_color, sound_tex_coord},
+    },
+    model::SkinPart,
+};
 use glam::{Vec2, Vec3, Vec4};
 use std::collections::HashMap;
 use ufbx::{Mesh, MeshPart, VertexVec2};
@@ -9,64 +15,56 @@ use ufbx::{Mesh, MeshPart, VertexVec2};
 /// Corners of a polygon that is cut where its shape says. What has more is no polygon that an artist made.
 const MOST_CORNERS: u32 = 4096;
 
-/// The part of a node's mesh that one material covers, in the mesh's own space but in Bevy's axes.
-#[derive(Default)]
-pub(super) struct Draft {
-    /// Index of the part of the mesh.
-    pub(super) part: usize,
-    /// Per vertex, the vertex of the file.
-    pub(super) vertices: Vec<u32>,
-    pub(super) positions: Vec<Vec3>,
-    /// Unit vectors, except for broken ones.
-    pub(super) normals: Vec<Vec3>,
-    pub(super) tex_coords: Vec<Vec2>,
-    /// Linear RGBA. Empty if the mesh has none.
-    pub(super) colors: Vec<Vec4>,
-    pub(super) triangles: Vec<[u32; 3]>,
-    /// Vertices of the file without a usable position, which were put at the origin.
-    pub(super) misplaced: Vec<u32>,
-}
-
 /// A vertex's place, normal, texture coordinates and color, to the bit.
 type Key = [u32; 10];
 
-impl Draft {
-    /// Reads a part of a mesh. `uv_set` names the set of texture coordinates that its material uses, if not the first.
-    pub(super) fn read(mesh: &Mesh, part: usize, uv_set: Option<&str>, basis: &Basis) -> Self {
-        let mut out = Self {
-            part,
-            ..Self::default()
-        };
-        let Some(contents) = mesh.material_parts.get(part) else {
-            return out;
-        };
-        let uv = uv_set.and_then(|name| mesh.uv_sets.iter().find(|set| &*set.name == name));
-        let uv = uv.map_or(&mesh.vertex_uv, |set| &set.vertex_uv);
-        let mut known: HashMap<Key, u32> = HashMap::new();
-        for corner in corners(mesh, contents).as_chunks::<3>().0 {
-            let triangle =
-                corner.map(|corner| out.vertex(mesh, uv, corner as usize, basis, &mut known));
-            // Triangles without an area have no normal.
-            if let [Some(a), Some(b), Some(c)] = triangle
-                && a != b
-                && b != c
-                && c != a
-            {
-                out.triangles.push([a, b, c]);
-            }
+/// Reads the part of a mesh that one material covers, in the mesh's own space but in Bevy's axes. Its first vertex is one of the
+/// whole file's. `uv_set` names the set of texture coordinates that its material uses, if not the first.
+pub(super) fn read(
+    mesh: &Mesh,
+    part: &MeshPart,
+    first_vertex: u32,
+    uv_set: Option<&str>,
+    basis: &Basis,
+    repairs: &mut Repairs,
+) -> SkinPart {
+    let uv = uv_set.and_then(|name| mesh.uv_sets.iter().find(|set| &*set.name == name));
+    let mut reader = CornerReader {
+        mesh,
+        uv: uv.map_or(&mesh.vertex_uv, |set| &set.vertex_uv),
+        first_vertex,
+        basis,
+        known: HashMap::new(),
+        part: SkinPart::default(),
+    };
+    for corners in corners(mesh, part).as_chunks::<3>().0 {
+        let triangle = corners.map(|corner| reader.vertex(corner as usize, repairs));
+        // Triangles without an area have no normal.
+        if let [Some(a), Some(b), Some(c)] = triangle
+            && a != b
+            && b != c
+            && c != a
+        {
+            reader.part.triangles.push([a, b, c]);
         }
-        out
     }
+    reader.part
+}
 
+/// Reads the vertices of a part.
+struct CornerReader<'a> {
+    mesh: &'a Mesh,
+    uv: &'a VertexVec2,
+    first_vertex: u32,
+    basis: &'a Basis,
+    known: HashMap<Key, u32>,
+    part: SkinPart,
+}
+
+impl CornerReader<'_> {
     /// Returns the vertex at a corner, which others may share.
-    fn vertex(
-        &mut self,
-        mesh: &Mesh,
-        uv: &VertexVec2,
-        corner: usize,
-        basis: &Basis,
-        known: &mut HashMap<Key, u32>,
-    ) -> Option<u32> {
+    fn vertex(&mut self, corner: usize, repairs: &mut Repairs) -> Option<u32> {
+        let Self { mesh, uv, part, .. } = self;
         let vertex = *mesh.vertex_indices.get(corner)?;
         let normal = &mesh.vertex_normal;
         let normal = value(&normal.indices, &normal.values, corner).map_or(Vec3::ZERO, point);
@@ -85,31 +83,19 @@ impl Draft {
         for (slot, number) in key[1..].iter_mut().zip(numbers.chain(color.to_array())) {
             *slot = number.to_bits();
         }
-        if let Some(known) = known.get(&key) {
+        if let Some(known) = self.known.get(&key) {
             return Some(*known);
         }
-        let position = basis.point(point(mesh.vertices.get(vertex as usize)?));
-        let is_sound = is_near(position);
-        if !is_sound {
-            self.misplaced.push(vertex);
-        }
-        let new = self.positions.len() as u32;
-        known.insert(key, new);
-        self.vertices.push(vertex);
-        self.positions
-            .push(if is_sound { position } else { Vec3::ZERO });
-        self.normals.push(basis.direction(normal));
-        self.tex_coords.push(if tex_coord.is_finite() {
-            tex_coord
-        } else {
-            Vec2::ZERO
-        });
+        let position = self.basis.point(point(mesh.vertices.get(vertex as usize)?));
+        let new = part.positions.len() as u32;
+        self.known.insert(key, new);
+        let vertex = self.first_vertex + vertex;
+        part.source_vertices.push(vertex);
+        part.positions.push(repairs.position(position, vertex));
+        part.normals.push(self.basis.direction(normal));
+        part.tex_coords.push(sound_tex_coord(tex_coord));
         if colors.exists {
-            self.colors.push(if color.is_finite() {
-                color.clamp(Vec4::ZERO, Vec4::ONE)
-            } else {
-                Vec4::ONE
-            });
+            part.colors.push(sound_color(color));
         }
         Some(new)
     }

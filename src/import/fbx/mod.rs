@@ -19,6 +19,8 @@
 //! Blend shapes are morph targets, in between ones too, and their weights are in the clips.
 //! There are frames at the times of the keys, and more where it takes them to stay within [`CLIP_ERROR`](super::CLIP_ERROR) of the
 //! curves in between.
+//!
+//! What becomes of what is read is decided in `import/scene`: see decision 064.
 
 mod clips;
 mod curves;
@@ -36,14 +38,16 @@ mod times;
 mod transforms;
 
 use super::{
-    Hand, ImportReport, ImportSettings, Imported, OnImages,
+    EmbeddedManifest, Hand, ImportReport, ImportSettings, Imported, OnImages,
     axes::Basis,
-    nodes::{bind::Binder, whole::Bare},
+    nodes::bind::Binder,
     report::Report,
+    scene::{Bare, Parts},
 };
-use crate::format::FormatError;
-use materials::Materials;
+use crate::{format::FormatError, model::Skeleton};
+use materials::FileMaterials;
 use shapes::FileShapes;
+use std::mem;
 
 /// Makes a model of an FBX file, binary or text. `file` is its name in warnings and errors.
 ///
@@ -79,50 +83,34 @@ pub(super) fn import(
 
     let meshes = nodes::meshes(&scene, settings.all_lods, &mut report);
     let rig = nodes::read(&scene, &basis, &meshes, limits, &mut report, is_joint)?;
-    let mut materials = Materials::read(&scene, &mut report);
+    let mut materials = FileMaterials::read(&scene, &mut report);
     on_images(&materials.list, &materials.images);
-    let mut figures = ImportReport {
+    let figures = ImportReport {
         right_handed,
         ..ImportReport::default()
     };
     let shapes = FileShapes::read(&scene, &rig, &meshes, limits, source.len(), &mut report)?;
     let mut binder = Binder::new(&rig);
-    let importer = skin::Importer {
+    let list = mem::take(&mut materials.list);
+    let mut parts = Parts::new(settings, &basis, list, figures);
+    let reader = skin::MeshReader {
         scene: &scene,
         basis: &basis,
         rig: &rig,
         shapes: &shapes,
-        file_bytes: source.len(),
-        settings,
-    };
-    let parts = importer.run(
-        &meshes,
-        &mut binder,
-        &mut materials,
-        &mut report,
-        &mut figures,
-    )?;
-    let skeleton = binder
-        .finish()
-        .map_err(|e| report.error("", e.to_string(), ""))?
-        .with_morphs(shapes.morphs.clone());
-    let mut bare = Bare::new(
-        "",
-        skeleton,
-        parts,
-        materials.list,
-        settings,
-        figures,
-        &mut report,
-    )?;
-    let clips = clips::Importer {
-        scene: &scene,
-        basis: &basis,
-        rig: &rig,
-        shapes: &shapes,
+        materials: &materials,
         limits,
-        file_bytes: source.len(),
     };
-    let clips = clips.run(&bare.model, &mut bare.reach, &mut report)?;
-    Ok(bare.finish(clips, materials.images, report))
+    reader.run(&meshes, &mut binder, &mut parts, source.len(), &mut report)?;
+    let parts = parts.finish(&mut report);
+    let complete = |skeleton: Skeleton| skeleton.with_morphs(shapes.morphs.clone());
+    let mut bare = Bare::of_nodes("", binder, complete, parts, settings, &mut report)?;
+    let stacks = clips::StackReader {
+        scene: &scene,
+        basis: &basis,
+        rig: &rig,
+        shapes: &shapes,
+    };
+    let clips = stacks.run(&mut bare, limits, source.len(), &mut report)?;
+    Ok(bare.finish(clips, materials.images, EmbeddedManifest::default(), report))
 }

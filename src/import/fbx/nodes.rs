@@ -11,8 +11,7 @@ use crate::{
         Limits,
         axes::Basis,
         lods,
-        names::listed,
-        nodes::{Local, Node, Rig},
+        nodes::{Local, Node, Rig, may_be_hidden, shown_at},
         report::Report,
     },
     model::is_near,
@@ -61,22 +60,10 @@ pub(super) fn meshes<'a>(
     if !all_lods {
         leave_out_levels(scene, &mut meshes, report);
     }
-    let is_hidden = |(_, is_visible): &&(NodeMesh, bool)| !is_visible;
-    let names = meshes.iter().filter(is_hidden);
-    let hidden: Vec<&str> = names
-        .map(|(mesh, _)| &*scene.nodes[mesh.node].element.name)
-        .collect();
-    let is_shown = |(_, is_visible): &(NodeMesh, bool)| *is_visible;
-    // A file with nothing but hidden meshes was probably meant to be loaded.
-    if !hidden.is_empty() && meshes.iter().any(is_shown) {
-        meshes.retain(is_shown);
-        let message = format!("hidden meshes are left out: {}", listed(hidden));
-        report.warn("", message, "to load them, show them before exporting");
-    }
-    if !skins.is_empty() {
-        let message = format!("meshes have more than one skin: {}", listed(skins));
-        report.warn("", message, "the first one moves them");
-    }
+    let name = |(mesh, _): &(NodeMesh, bool)| scene.nodes[mesh.node].element.name.to_string();
+    lods::leave_out_hidden("", &mut meshes, |(_, is_visible)| *is_visible, name, report);
+    let hint = "the first one moves them";
+    report.warn_of("", "meshes have more than one skin", skins, hint);
     meshes.into_iter().map(|(mesh, _)| mesh).collect()
 }
 
@@ -97,7 +84,7 @@ fn leave_out_levels(scene: &Scene, meshes: &mut Vec<(NodeMesh, bool)>, report: &
             !coarse[mesh.node]
         });
     }
-    lods::warn("", left_out.into_iter(), report);
+    lods::warn("", left_out, report);
 }
 
 /// Returns, per node, `true` if it is a level of a group of levels of detail, but not the first that has a mesh, or one that is
@@ -267,23 +254,12 @@ fn name(node: &ufbx::Node) -> String {
 
 /// The scale at which a node is shown: its own, or that of a clip where this is much larger, because the node is hidden at rest.
 fn shown<'a>(node: &'a ufbx::Node, rest: &Local, basis: &Basis, moves: &Moves<'a>) -> DVec3 {
-    /// Factor from which on the scale in a clip means that the node is hidden at rest.
-    const HIDING: f64 = 100.0;
     /// Keys that are looked at.
     const KEYS: usize = 1000;
-    let mut shown = rest.scale;
-    // Only a tiny scale hides a node.
-    if rest.scale.abs().min_element() >= 2.0 / HIDING {
-        return shown;
+    if !may_be_hidden(rest.scale) {
+        return rest.scale;
     }
-    for transform in moves.at_scale_keys(node).take(KEYS) {
-        let scale = local(&transform, basis).scale;
-        let most = scale
-            .abs()
-            .cmpgt((rest.scale.abs() * HIDING).max(shown.abs()));
-        if scale.is_finite() {
-            shown = DVec3::select(most, scale, shown);
-        }
-    }
-    shown
+    let keys = moves.at_scale_keys(node).take(KEYS);
+    let scales = keys.map(|transform| local(&transform, basis).scale);
+    scales.fold(rest.scale, |shown, key| shown_at(rest.scale, shown, key))
 }

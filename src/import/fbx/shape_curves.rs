@@ -3,7 +3,7 @@
 //! As for joints, each stretch from one key to the next is read at evenly spaced points, and cubics stand for it.
 
 use super::curves::{between_keys, cubic_weights, read_evenly};
-use crate::import::weights::{self, WeightCurve};
+use crate::import::{keys, weights::WeightCurve};
 use ufbx::BlendChannel;
 
 /// The most that a cubic may be off.
@@ -241,7 +241,7 @@ pub(super) fn read(
         let still = |shape| WeightCurve {
             times: vec![0.0],
             values: vec![between.shares(weight, shape)],
-            between: weights::Between::Linear,
+            between: keys::Between::Linear,
         };
         return Some((0..shapes).map(still).collect());
     }
@@ -276,9 +276,9 @@ fn curve(pieces: &[Piece], between: &Between, shape: usize) -> WeightCurve {
         times: Vec::new(),
         values: Vec::new(),
         between: if is_straight {
-            weights::Between::Linear
+            keys::Between::Linear
         } else {
-            weights::Between::Cubic
+            keys::Between::Cubic
         },
     };
     let mut push = |time: f64, [before, value, after]: [f64; 3]| {

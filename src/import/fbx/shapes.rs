@@ -19,12 +19,14 @@ use crate::{
         Limits,
         axes::Basis,
         morph_normals::SmoothNormals,
+        names::named,
         nodes::Rig,
         report::Report,
+        scene::{Oddity, Parts, Repairs},
         shared_morphs::{Given, SharedMorphs},
         weights::WeightCurve,
     },
-    model::{MorphDelta, MorphIndex, MorphTarget, Morphs, SkinPart, is_near},
+    model::{MorphDelta, MorphIndex, MorphTarget, Morphs, SkinPart},
 };
 use glam::{DMat3, DVec3};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -46,23 +48,15 @@ pub(super) struct FileShapes<'a> {
 
 /// The work that reading shapes has taken, and the most that it may take.
 pub(super) struct ShapeWork {
-    /// Vertices that morph targets move so far.
-    vertices: usize,
     /// Vertices and triangles that may still be looked at.
     left: u64,
-    /// Shapes whose normals are not computed, and moves that are not finite.
-    pub(super) without_normals: usize,
-    pub(super) misplaced: usize,
 }
 
 impl ShapeWork {
     pub(super) fn new(file_bytes: usize) -> Self {
         let bytes = WORK_PER_BYTE.saturating_mul(file_bytes as u64);
         Self {
-            vertices: 0,
             left: FEW_WORK.saturating_add(bytes),
-            without_normals: 0,
-            misplaced: 0,
         }
     }
 
@@ -192,15 +186,17 @@ impl<'a> FileShapes<'a> {
         out
     }
 
-    /// Adds the targets of a mesh to its parts, whose positions, triangles and normals are complete. `vertices` are those of the
-    /// file for each part, and `matrix` leads from the mesh to the parts.
+    /// Adds the targets of a mesh to its parts, whose positions, triangles and normals are complete. `matrix` leads from the mesh to
+    /// the parts.
     pub(super) fn add_targets(
         &self,
         mesh: &Mesh,
-        parts: &mut [(SkinPart, Vec<u32>)],
+        first_vertex: u32,
+        own: &mut [SkinPart],
         (matrix, basis): (&DMat3, &Basis),
-        (limits, report): (&Limits, &Report),
+        parts: &mut Parts,
         work: &mut ShapeWork,
+        report: &Report,
     ) -> Result<(), FormatError> {
         let shapes = self.of_mesh.get(&mesh.element.typed_id);
         let Some(shapes) = shapes.filter(|shapes| !shapes.is_empty()) else {
@@ -209,39 +205,22 @@ impl<'a> FileShapes<'a> {
         // As one mesh, because normals are smooth across materials.
         let (mut positions, mut triangles, mut starts) = (Vec::new(), Vec::new(), Vec::new());
         let mut copies: HashMap<u32, Vec<u32>> = HashMap::new();
-        for (part, vertices) in parts.iter() {
+        for part in own.iter() {
             let start = positions.len() as u32;
             starts.push(start);
             positions.extend_from_slice(&part.positions);
             let moved = part.triangles.iter();
             triangles.extend(moved.map(|triangle| triangle.map(|vertex| start + vertex)));
-            for (at, &vertex) in (start..).zip(vertices) {
+            for (at, &vertex) in (start..).zip(&part.source_vertices) {
                 copies.entry(vertex).or_default().push(at);
             }
         }
         let mut smooth = None;
         for (shape, morph) in shapes {
             work.charge(shape.offset_vertices.len(), report)?;
-            let mut moved: BTreeMap<u32, DVec3> = BTreeMap::new();
-            let offsets = shape.offset_vertices.iter().zip(&*shape.position_offsets);
-            for (vertex, offset) in offsets {
-                let offset = *matrix * basis.point(point(offset)).as_dvec3();
-                if !is_near(offset.as_vec3()) {
-                    work.misplaced += 1;
-                } else if offset != DVec3::ZERO {
-                    for &at in copies.get(vertex).into_iter().flatten() {
-                        *moved.entry(at).or_default() += offset;
-                    }
-                }
-            }
-            let deltas = moved.into_iter().map(|(at, offset)| {
-                let delta = MorphDelta {
-                    position: offset.as_vec3(),
-                    ..MorphDelta::default()
-                };
-                (at, delta)
-            });
-            let mut target = MorphTarget::of_vertices(*morph, deltas.collect::<Vec<_>>());
+            let offset = |offset: &ufbx::Vec3| *matrix * basis.point(point(offset)).as_dvec3();
+            let copies = |vertex| copies.get(&(first_vertex.checked_add(vertex)?));
+            let mut target = target(shape, *morph, offset, copies, &mut parts.repairs);
             if target.vertices.is_empty() {
                 continue;
             }
@@ -251,15 +230,14 @@ impl<'a> FileShapes<'a> {
                     work.left = left;
                     smooth.complete(&positions, &triangles, &mut target);
                 }
-                None => work.without_normals += 1,
+                None => parts.repairs.count(Oddity::NoMorphNormals, 1),
             }
-            work.vertices += target.vertices.len();
-            limits.check_morph_vertices(report.file, work.vertices)?;
+            parts.admit_moves(report.file, target.vertices.len())?;
             let mut deltas = target
                 .iter()
                 .map(|(at, delta)| (at as u32, delta))
                 .peekable();
-            for ((part, _), start) in parts.iter_mut().zip(&starts) {
+            for (part, start) in own.iter_mut().zip(&starts) {
                 let end = start + part.positions.len() as u32;
                 let own = std::iter::from_fn(|| deltas.next_if(|(at, _)| *at < end));
                 let own = own.map(|(at, delta)| (at - start, delta));
@@ -269,11 +247,40 @@ impl<'a> FileShapes<'a> {
                 }
             }
         }
-        for (part, _) in parts {
+        for part in own {
             part.morphs.sort_by_key(|target| target.morph);
         }
         Ok(())
     }
+}
+
+/// Reads a shape. `copies` are the vertices that a vertex of the mesh became.
+fn target<'c>(
+    shape: &BlendShape,
+    morph: MorphIndex,
+    offset: impl Fn(&ufbx::Vec3) -> DVec3,
+    copies: impl Fn(u32) -> Option<&'c Vec<u32>>,
+    repairs: &mut Repairs,
+) -> MorphTarget {
+    let mut moved: BTreeMap<u32, DVec3> = BTreeMap::new();
+    let offsets = shape.offset_vertices.iter().zip(&*shape.position_offsets);
+    for (&vertex, given) in offsets {
+        let offset = offset(given);
+        let is_sound = repairs.offset(offset.as_vec3()).is_some();
+        if is_sound && offset != DVec3::ZERO {
+            for &at in copies(vertex).into_iter().flatten() {
+                *moved.entry(at).or_default() += offset;
+            }
+        }
+    }
+    let deltas = moved.into_iter().map(|(at, offset)| {
+        let delta = MorphDelta {
+            position: offset.as_vec3(),
+            ..MorphDelta::default()
+        };
+        (at, delta)
+    });
+    MorphTarget::of_vertices(morph, deltas.collect::<Vec<_>>())
 }
 
 fn channels(mesh: &Mesh) -> impl Iterator<Item = (&BlendDeformer, &BlendChannel)> {
@@ -287,13 +294,15 @@ fn channels(mesh: &Mesh) -> impl Iterator<Item = (&BlendDeformer, &BlendChannel)
 /// The name of a channel's shape: that of the channel, with its weight in percent if it is one in between. Maya puts the deformer's
 /// name in front.
 fn name(mesh: &Mesh, deformer: &BlendDeformer, channel: &BlendChannel, at: usize) -> String {
-    let given = |name: &str| (!name.trim().is_empty()).then(|| name.to_owned());
     let shape = channel.target_shape.as_ref();
     let own = &*channel.element.name;
     let prefix = format!("{}.", &*deformer.element.name);
-    let name = given(own.strip_prefix(&prefix).unwrap_or(own))
-        .or_else(|| given(&shape?.element.name))
-        .unwrap_or_else(|| format!("{}.{}", &*mesh.element.name, channel.element.typed_id));
+    let names = [
+        Some(own.strip_prefix(&prefix).unwrap_or(own)),
+        shape.map(|shape| &*shape.element.name),
+    ];
+    let after = format!("{}.", &*mesh.element.name);
+    let name = named(names, &after, channel.element.typed_id as usize);
     let last = channel.keyframes.len() - 1;
     if at == last {
         return name;

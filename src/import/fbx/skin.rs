@@ -1,8 +1,8 @@
 //! Meshes and their skins → parts.
 
 use super::{
-    materials::Materials,
-    mesh::Draft,
+    materials::FileMaterials,
+    mesh,
     nodes::{NodeMesh, weights},
     scene::affine,
     shapes::{FileShapes, ShapeWork},
@@ -10,56 +10,38 @@ use super::{
 use crate::{
     format::FormatError,
     import::{
-        ImportReport, ImportSettings,
+        Limits,
         axes::Basis,
-        finish::Finisher,
-        influences::{VertexWeights, WeightReader},
-        names::listed,
+        influences::VertexWeights,
+        names::{named, part_name},
         nodes::{
             Rig,
-            bind::{Binder, Binding, box_corners, cofactors},
+            bind::{Binder, Binding, box_corners},
         },
-        normals::repair_normals,
         report::Report,
-        winding,
+        scene::{Oddity, Parts},
     },
-    model::{JointIndex, Material, SkinPart, is_near},
-    plural::{counted, have},
+    model::{JointIndex, SkinPart, is_near},
 };
-use glam::{DAffine3, DMat3, Vec3};
-use std::collections::HashSet;
+use glam::{DAffine3, DMat3};
 use ufbx::Scene;
 
 /// Joints of skins and parts of meshes that are bound at most, instances included.
 const MOST_BOUND: usize = 1 << 19;
 
-/// Imports the parts of a file.
-pub(super) struct Importer<'a> {
+/// Reads the meshes of a file.
+pub(super) struct MeshReader<'a> {
     pub(super) scene: &'a Scene,
     pub(super) basis: &'a Basis,
     pub(super) rig: &'a Rig,
     pub(super) shapes: &'a FileShapes<'a>,
-    pub(super) file_bytes: usize,
-    pub(super) settings: &'a ImportSettings,
-}
-
-/// Repairs made to vertices and meshes.
-struct Repairs {
-    /// Vertices of the file, as numbered in the parts.
-    misplaced: HashSet<u32>,
-    /// Of all normals, which a vertex of the file can have several of.
-    missing_normals: usize,
-    normals: usize,
-    shapes: ShapeWork,
-    dual_quaternions: Vec<String>,
-    /// Meshes with joints that have no bind matrices.
-    unbound: Vec<String>,
-    /// Vertices of the file without weight.
-    loose: HashSet<u32>,
+    pub(super) materials: &'a FileMaterials,
+    pub(super) limits: &'a Limits,
 }
 
 /// The joints of a mesh: those of its clusters, and that of its node for vertices without weight.
-struct Joints {
+#[derive(Default)]
+struct MeshJoints {
     /// Per cluster, its place among `list`.
     of_cluster: Vec<Option<usize>>,
     /// The place of the node.
@@ -72,18 +54,18 @@ struct Joints {
     are_unbound: bool,
 }
 
-impl Importer<'_> {
-    /// Returns the parts in the order of their nodes, having bound their skins. Adds a material if one is missing.
+impl MeshReader<'_> {
+    /// Adds the parts in the order of their nodes, having bound their skins.
     pub(super) fn run(
         &self,
         meshes: &[NodeMesh],
         binder: &mut Binder,
-        materials: &mut Materials,
+        parts: &mut Parts,
+        file_bytes: usize,
         report: &mut Report,
-        figures: &mut ImportReport,
-    ) -> Result<Vec<SkinPart>, FormatError> {
+    ) -> Result<(), FormatError> {
         // Instances of a mesh take memory and time that the file doesn't.
-        let mut bound = 0;
+        let (mut bound, mut first_vertices) = (0, Vec::with_capacity(meshes.len()));
         for NodeMesh { mesh, skin, .. } in meshes {
             bound += mesh.material_parts.len() + skin.map_or(0, |skin| skin.clusters.count);
             if bound > MOST_BOUND {
@@ -91,41 +73,14 @@ impl Importer<'_> {
                     format!("skins and meshes have more than {MOST_BOUND} joints and parts");
                 return Err(report.error("", message, "join meshes that share a skin"));
             }
-            figures.vertices += mesh.num_vertices;
-            figures.triangles += mesh.num_triangles;
-            self.settings
-                .limits
-                .check_mesh(report.file, figures.vertices, figures.triangles)?;
+            let (vertices, triangles) = (mesh.num_vertices, mesh.num_triangles);
+            first_vertices.push(parts.admit(report.file, vertices, triangles)?);
         }
-        let mut repairs = Repairs {
-            misplaced: HashSet::new(),
-            missing_normals: 0,
-            normals: 0,
-            shapes: ShapeWork::new(self.file_bytes),
-            dual_quaternions: Vec::new(),
-            unbound: Vec::new(),
-            loose: HashSet::new(),
-        };
-        let mut reader = WeightReader::default();
-        let mut finisher = Finisher::new(self.settings);
-        let mut first_vertex = 0;
-        for mesh in meshes {
-            self.mesh(
-                mesh,
-                first_vertex,
-                binder,
-                materials,
-                (&mut reader, &mut finisher, &mut repairs),
-                report,
-            )?;
-            first_vertex += mesh.mesh.num_vertices as u32;
+        let mut work = ShapeWork::new(file_bytes);
+        for (mesh, first_vertex) in meshes.iter().zip(first_vertices) {
+            self.mesh(mesh, first_vertex, binder, parts, &mut work, report)?;
         }
-        reader.add_to(figures);
-        report.extend(reader.warning(report.file, "skin"));
-        let finished = finisher.finish(report.file, figures);
-        report.extend(finished.warning);
-        repairs.tell(report, figures.vertices);
-        Ok(finished.parts)
+        Ok(())
     }
 
     fn mesh(
@@ -133,83 +88,61 @@ impl Importer<'_> {
         mesh: &NodeMesh,
         first_vertex: u32,
         binder: &mut Binder,
-        materials: &mut Materials,
-        (reader, finisher, repairs): (&mut WeightReader, &mut Finisher, &mut Repairs),
+        parts: &mut Parts,
+        work: &mut ShapeWork,
         report: &mut Report,
     ) -> Result<(), FormatError> {
         let node = &self.scene.nodes[mesh.node];
-        let given = |name: &str| (!name.trim().is_empty()).then(|| name.to_owned());
         // Artists name nodes. Meshes often keep a name that the program gave them.
-        let name = given(&node.element.name)
-            .or_else(|| given(&mesh.mesh.element.name))
-            .unwrap_or_else(|| format!("mesh{}", mesh.node));
+        let names = [&*node.element.name, &*mesh.mesh.element.name];
+        let name = named(names.map(Some), "mesh", mesh.node);
         // Vertices of a skin that blends both methods may all be linear.
-        if let Some(skin) = mesh.skin
-            && skin
-                .vertices
-                .into_iter()
-                .any(|vertex| vertex.dq_weight > 0.0)
-        {
-            repairs.dual_quaternions.push(name.clone());
+        let mut vertices = mesh.skin.iter().flat_map(|skin| &skin.vertices);
+        if vertices.any(|vertex| vertex.dq_weight > 0.0) {
+            parts.repairs.mesh(Oddity::DualQuaternions, &name);
         }
-        let drafts = self.drafts(mesh, first_vertex, materials, repairs);
-        if drafts.is_empty() {
+        let mut own = self.parts(mesh, &name, first_vertex, parts);
+        if own.is_empty() {
             return Ok(());
         }
         let geometry = affine(&node.geometry_to_node, self.basis);
         let joints = self.joints(mesh, geometry);
         if joints.are_unbound {
-            repairs.unbound.push(name.clone());
+            parts.repairs.mesh(Oddity::Unbound, &name);
         }
-        let Some(binding) = self.bind(mesh, &drafts, &joints, geometry, binder) else {
+        let Some(binding) = self.bind(mesh, &own, &joints, geometry, binder) else {
             return Ok(());
         };
-        self.settings
-            .limits
-            .check_joints(report.file, binder.len())?;
-        // Only their materials tell the parts of a mesh apart.
-        let several = mesh.mesh.material_parts.len() > 1;
-        let (mut bound, mut influences) = (Vec::new(), Vec::new());
-        for draft in drafts {
-            let material = self.material(mesh, draft.part);
-            let material = material.filter(|at| *at < materials.list.len());
-            let name = match material.filter(|_| several) {
-                Some(at) => format!("{name}.{}", materials.list[at].name),
-                None => name.clone(),
-            };
-            let material = material.unwrap_or_else(|| materials.default());
-            influences.push(self.influences(
+        self.limits.check_joints(report.file, binder.len())?;
+        let mut weights = Vec::with_capacity(own.len());
+        for part in &mut own {
+            if part.material == usize::MAX {
+                part.material = parts.default_material();
+            }
+            weights.push(self.weights(
                 mesh,
                 first_vertex,
-                &draft,
+                part,
                 &joints,
                 &binding,
-                reader,
-                repairs,
+                parts,
                 report,
             )?);
-            let vertices = draft.vertices.clone();
-            let part = SkinPart {
-                name,
-                material,
-                source_vertices: vertices
-                    .iter()
-                    .map(|vertex| first_vertex + vertex)
-                    .collect(),
-                ..self.part(draft, first_vertex, &binding, repairs)
-            };
-            bound.push((part, vertices));
+            parts.place(part, &binding.to_skin);
         }
+        let matrix = &binding.to_skin.matrix3;
         self.shapes.add_targets(
             mesh.mesh,
-            &mut bound,
-            (&binding.to_skin.matrix3, self.basis),
-            (&self.settings.limits, report),
-            &mut repairs.shapes,
+            first_vertex,
+            &mut own,
+            (matrix, self.basis),
+            parts,
+            work,
+            report,
         )?;
-        for ((part, _), influences) in bound.into_iter().zip(influences) {
-            for piece in finisher.split(part, &influences) {
-                finisher.add(piece);
+        for (part, weights) in own.into_iter().zip(weights) {
+            for piece in parts.split(part, &weights) {
+                parts.add(piece);
             }
         }
         Ok(())
@@ -223,44 +156,56 @@ impl Importer<'_> {
     }
 
     /// The parts of a mesh that have triangles, which points and lines don't.
-    fn drafts(
+    fn parts(
         &self,
         mesh: &NodeMesh,
+        name: &str,
         first_vertex: u32,
-        materials: &Materials,
-        repairs: &mut Repairs,
-    ) -> Vec<Draft> {
-        let mut drafts = Vec::new();
-        for (part, contents) in mesh.mesh.material_parts.iter().enumerate() {
-            if contents.num_triangles == 0 {
+        parts: &mut Parts,
+    ) -> Vec<SkinPart> {
+        let mut own = Vec::new();
+        let contents = &mesh.mesh.material_parts;
+        for (at, contents) in contents
+            .iter()
+            .enumerate()
+            .filter(|(_, part)| part.num_triangles > 0)
+        {
+            let material = self.material(mesh, at);
+            let uv_set = material.and_then(|at| self.materials.uv_set(at));
+            let repairs = &mut parts.repairs;
+            let part = mesh::read(
+                mesh.mesh,
+                contents,
+                first_vertex,
+                uv_set,
+                self.basis,
+                repairs,
+            );
+            if part.triangles.is_empty() {
                 continue;
             }
-            let uv_set = self
-                .material(mesh, part)
-                .and_then(|at| materials.uv_set(at));
-            let draft = Draft::read(mesh.mesh, part, uv_set, self.basis);
-            let misplaced = draft.misplaced.iter();
-            repairs
-                .misplaced
-                .extend(misplaced.map(|vertex| first_vertex + vertex));
-            if !draft.triangles.is_empty() {
-                drafts.push(draft);
-            }
+            let material = material.and_then(|at| Some((at, parts.materials.get(at)?)));
+            let of_material = material.map(|(_, material)| &*material.name);
+            own.push(SkinPart {
+                name: part_name(name, of_material, mesh.mesh.material_parts.len()),
+                material: material.map_or(usize::MAX, |(at, _)| at),
+                ..part
+            });
         }
-        drafts
+        own
     }
 
     /// Binds a mesh to the joints of its skin, or to that of its node. `None` if its node is no joint: those of rigid meshes are.
     fn bind(
         &self,
         mesh: &NodeMesh,
-        drafts: &[Draft],
-        joints: &Joints,
+        parts: &[SkinPart],
+        joints: &MeshJoints,
         geometry: DAffine3,
         binder: &mut Binder,
     ) -> Option<Binding> {
         // One box for all parts, because they share a binding.
-        let corners = box_corners(drafts.iter().flat_map(|draft| &draft.positions));
+        let corners = box_corners(parts.iter().flat_map(|part| &part.positions));
         if mesh.skin.is_some() && !joints.list.is_empty() {
             self.note(mesh, binder);
             return Some(binder.skin(&joints.list, &joints.inverse_binds, &corners));
@@ -275,14 +220,8 @@ impl Importer<'_> {
         })
     }
 
-    fn joints(&self, mesh: &NodeMesh, geometry: DAffine3) -> Joints {
-        let mut out = Joints {
-            of_cluster: Vec::new(),
-            own: None,
-            list: Vec::new(),
-            inverse_binds: Vec::new(),
-            are_unbound: false,
-        };
+    fn joints(&self, mesh: &NodeMesh, geometry: DAffine3) -> MeshJoints {
+        let mut out = MeshJoints::default();
         // Without bind matrices and a bind pose, the library has zeros, and everything would collapse to the joint.
         let at_rest =
             |bone: usize| self.rig.places[bone].inverse() * self.rig.places[mesh.node] * geometry;
@@ -331,34 +270,34 @@ impl Importer<'_> {
     }
 
     /// The joints that move each vertex.
-    fn influences(
+    fn weights(
         &self,
         mesh: &NodeMesh,
         first_vertex: u32,
-        draft: &Draft,
-        joints: &Joints,
+        part: &SkinPart,
+        joints: &MeshJoints,
         binding: &Binding,
-        reader: &mut WeightReader,
-        repairs: &mut Repairs,
+        parts: &mut Parts,
         report: &Report,
     ) -> Result<VertexWeights, FormatError> {
+        let Parts {
+            reader, repairs, ..
+        } = parts;
         let mut all = VertexWeights::default();
         let joint = |at: usize| binding.joints.get(at).copied();
         let own: JointIndex = joints.own.and_then(joint).or(joint(0)).unwrap_or_default();
+        let vertices = part.source_vertices.iter();
         let Some(skin) = mesh.skin.filter(|_| !joints.list.is_empty()) else {
-            draft
-                .vertices
-                .iter()
-                .for_each(|_| reader.push(&mut all, [(own, 1.0)]));
+            vertices.for_each(|_| reader.push(&mut all, [(own, 1.0)]));
             return Ok(all);
         };
-        self.settings.limits.check_influences(
+        self.limits.check_influences(
             report.file,
             u32::try_from(skin.max_weights_per_vertex).unwrap_or(u32::MAX),
             &format!("a vertex of `{}`", mesh.mesh.element.name),
         )?;
-        for &vertex in &draft.vertices {
-            let mut weights = weights(skin, vertex as usize)
+        for &vertex in vertices {
+            let mut weights = weights(skin, (vertex - first_vertex) as usize)
                 .filter_map(|(cluster, weight)| {
                     let at = (*joints.of_cluster.get(cluster)?)?;
                     Some((joint(at)?, weight))
@@ -366,125 +305,13 @@ impl Importer<'_> {
                 .peekable();
             // Without any weight, the vertex would collapse to the origin.
             if weights.peek().is_none() {
-                repairs.loose.insert(first_vertex + vertex);
+                repairs.vertex(Oddity::Loose, vertex);
                 reader.push(&mut all, [(own, 1.0)]);
             } else {
                 reader.push(&mut all, weights);
             }
         }
         Ok(all)
-    }
-
-    /// A part in the space that the skin is stored in, without its influences.
-    fn part(
-        &self,
-        draft: Draft,
-        first_vertex: u32,
-        binding: &Binding,
-        repairs: &mut Repairs,
-    ) -> SkinPart {
-        let Binding { to_skin, .. } = binding;
-        let mirrors = to_skin.matrix3.determinant() < 0.0;
-        let turned = cofactors(&to_skin.matrix3);
-        let mut part = SkinPart {
-            triangles: draft.triangles,
-            tex_coords: draft.tex_coords,
-            colors: draft.colors,
-            ..SkinPart::default()
-        };
-        for (position, vertex) in draft.positions.into_iter().zip(draft.vertices) {
-            let position = to_skin.transform_point3(position.as_dvec3()).as_vec3();
-            let is_sound = is_near(position);
-            if !is_sound {
-                repairs.misplaced.insert(first_vertex + vertex);
-            }
-            part.positions
-                .push(if is_sound { position } else { Vec3::ZERO });
-        }
-        // Two mirrorings cancel each other out.
-        if mirrors != self.basis.mirrors() {
-            winding::turn_over(&mut part.triangles);
-        }
-        part.normals = draft
-            .normals
-            .iter()
-            .map(|normal| (turned * normal.as_dvec3()).normalize_or_zero().as_vec3())
-            .collect();
-        repairs.normals += part.normals.len();
-        repairs.missing_normals +=
-            repair_normals(&part.positions, &part.triangles, &mut part.normals).0;
-        part
-    }
-}
-
-impl Materials {
-    /// The material of what has none.
-    fn default(&mut self) -> usize {
-        *self.default.get_or_insert_with(|| {
-            self.list.push(Material {
-                name: "default".into(),
-                ..Material::default()
-            });
-            self.list.len() - 1
-        })
-    }
-}
-
-impl Repairs {
-    fn tell(self, report: &mut Report, vertices: usize) {
-        let list = |names: &[String]| listed(names.iter().map(String::as_str));
-        if self.shapes.without_normals > 0 {
-            let message = format!(
-                "no normals were computed for {}, too large for the size of the file",
-                counted(self.shapes.without_normals, "blend shape")
-            );
-            report.warn("", message, "their normals stay as they are");
-        }
-        if self.shapes.misplaced > 0 {
-            let message = format!(
-                "blend shapes move {} to no finite position",
-                counted(self.shapes.misplaced, "vertex")
-            );
-            report.warn("", message, "these stay where they are");
-        }
-        if !self.dual_quaternions.is_empty() {
-            let message = format!(
-                "skins use dual quaternions: {}",
-                list(&self.dual_quaternions)
-            );
-            report.warn("", message, "they are blended linearly instead");
-        }
-        if !self.unbound.is_empty() {
-            let message = format!(
-                "skins have joints without bind matrices: {}",
-                list(&self.unbound)
-            );
-            let hint = "they are bound at rest: if the skin looks wrong, export the file again with a bind pose";
-            report.warn("", message, hint);
-        }
-        if self.missing_normals > 0 {
-            let (missing, all) = (self.missing_normals, counted(self.normals, "normal"));
-            let message = format!("{missing} of {all} cannot be used");
-            report.warn("", message, "smooth ones were computed in their place");
-        }
-        for (count, what, hint) in [
-            (
-                self.misplaced.len(),
-                "no finite position",
-                "they were put at the origin",
-            ),
-            (
-                self.loose.len(),
-                "no weight, though their mesh has a skin",
-                "they follow the node of their mesh: weight them to a joint",
-            ),
-        ] {
-            if count > 0 {
-                let vertices = counted(vertices, "vertex");
-                let message = format!("{count} of {vertices} {} {what}", have(count));
-                report.warn("", message, hint);
-            }
-        }
     }
 }
 

@@ -8,7 +8,7 @@
 use super::{
     buffers::Buffers,
     decoded::{Decoded, InMesh},
-    document::{CHECK, DAMAGED},
+    document::{CHECK, DAMAGED, out_of_range},
     draco,
     json::{ComponentType, Index, Primitive, Root, Semantic, Type, View, Whole},
     meshopt,
@@ -191,12 +191,10 @@ impl<'a> Accessors<'a> {
             false => Err(too_many(report, place)),
         };
         let error = |message: String| report.error(place, message, CHECK);
-        let accessor = self.root.accessors.get(index).ok_or_else(|| {
-            error(format!(
-                "accessor {index} is out of range: {}",
-                there_are(self.root.accessors.len(), "accessor")
-            ))
-        })?;
+        let (accessors, what) = (&self.root.accessors, "accessor");
+        let accessor = accessors
+            .get(index)
+            .ok_or_else(|| out_of_range(what, index, accessors.len(), place, report))?;
         let accessor = accessor
             .get()
             .map_err(|reason| error(format!("accessor {index} cannot be read: {reason}")))?;

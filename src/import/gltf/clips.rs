@@ -1,100 +1,55 @@
 //! Animations → clips.
 
-mod sampler;
-
 use super::{
     accessors::Accessors,
-    curves::{Between, Channel, Motion},
-    document::CHECK,
+    curves::{Channel, Motion},
+    document::out_of_range,
     extras,
-    json::{self, Animation, Index, Interpolation, Property, Type},
+    json::{self, Animation, Index, Property, Type},
     morphs::FileMorphs,
-    nodes::{Local, Rig, RigJoint, whole::KeyedClips},
+    nodes::{Local, Rig, RigJoint},
+    samplers::{Keys, sampler_of},
     shown::Switched,
     vrm::Vrm,
 };
 use crate::{
     format::FormatError,
     import::{
-        ClipEntry, Limits,
+        Limits,
         axes::Basis,
-        limits::ClipTotals,
-        names::{UniqueNames, listed},
+        keys::{Between, KeyTrack},
+        names::named,
         report::Report,
-        resample::{Budget, Curve, MIRRORS, SAME_TIMES, Skin, mirrored_joints},
+        resample::Curve,
+        scene::{Bare, Clips, FileClips, MOST_NAMES, Mirrored, SceneClip, add_names},
     },
-    model::{JointTransform, Model, Reach},
-    plural::{counted, there_are},
+    plural::there_are,
 };
 use glam::{DQuat, DVec3, DVec4, Quat, Vec3};
-use sampler::{Draft, Sampler};
 use std::{
     collections::{BTreeMap, BTreeSet},
     fmt::Write,
+    sync::Arc,
 };
 
 /// The most animations whose keys are in memory at once.
 const AT_ONCE: usize = 64;
 
-/// Names in a warning, of which only the first are shown.
-const MOST_NAMES: usize = 100;
-
-/// Imports the clips of a file.
-pub(super) struct Importer<'a> {
+/// Reads the animations of a file.
+pub(super) struct AnimationReader<'a> {
     pub(super) accessors: &'a Accessors<'a>,
     pub(super) basis: &'a Basis,
     pub(super) rig: &'a Rig,
     /// Nodes that clips show and hide.
     pub(super) switched: &'a [Switched],
-    pub(super) limits: &'a Limits,
     pub(super) morphs: &'a FileMorphs,
     pub(super) vrm: &'a Vrm,
-}
-
-/// The clips of a file, and what it says of them as a manifest would, by name.
-#[derive(Default)]
-pub(super) struct FileClips {
-    pub(super) clips: KeyedClips,
-    pub(super) entries: BTreeMap<String, ClipEntry>,
-}
-
-/// The names of animations, and what is said about all of them at once.
-#[derive(Default)]
-struct Found {
-    names: UniqueNames,
-    /// Clips that got a number, because another one has their name.
-    doubled: Vec<String>,
-    /// Animations that move nothing.
-    empty: Vec<String>,
-    left_out: LeftOut,
-}
-
-impl Found {
-    /// Adds an animation. Returns its keys under a name of its own, unless it moves nothing.
-    fn add<'r>(&mut self, read: Read<'r>, report: &mut Report<'r>) -> Option<Draft> {
-        self.left_out.add(read.left_out);
-        report.append(read.report);
-        match read.draft {
-            Ok(mut draft) => {
-                let name = self.names.add(draft.name.clone());
-                if draft.name != name {
-                    self.doubled.push(name.clone());
-                }
-                draft.name = name;
-                Some(draft)
-            }
-            Err(name) => {
-                self.empty.push(name);
-                None
-            }
-        }
-    }
 }
 
 /// An animation that was read.
 struct Read<'a> {
     /// Its keys, or the name of one that moves nothing.
-    draft: Result<Draft, String>,
+    clip: Result<SceneClip, String>,
     left_out: LeftOut,
     report: Report<'a>,
 }
@@ -106,35 +61,27 @@ struct LeftOut {
     elsewhere: Option<String>,
     strangers: BTreeSet<String>,
     keys: (usize, Option<String>),
-    /// Clips that mirror joints which don't mirror at rest, or the other way around, and these
-    /// joints.
-    mirrors: [BTreeSet<String>; 2],
+    mirrored: Mirrored,
 }
 
-impl Importer<'_> {
-    /// Imports the clips in the joint order of `model`, whose skeleton and parts are complete. Also
-    /// returns, for each clip, which properties of each joint have keys.
+impl AnimationReader<'_> {
+    /// Imports the clips for a model, whose skeleton and parts are complete.
     pub(super) fn run(
         &self,
-        model: &Model,
-        reach: &mut Reach,
+        bare: &mut Bare,
+        limits: &Limits,
         report: &mut Report,
     ) -> Result<FileClips, FormatError> {
         let animations = &self.accessors.root.animations;
         if animations.is_empty() {
-            return Ok(Default::default());
+            return Ok(FileClips::default());
         }
-        let skin = Skin::new(model);
-        let skin = match self.vrm.is_animation {
-            true => skin.of_any_body(),
-            false => skin,
-        };
-        let sampler = Sampler::new(model, self.morphs, skin);
-        let (mut found, mut budget) = (Found::default(), Budget::default());
-        let (mut totals, mut too_large) = (ClipTotals::default(), Vec::new());
-        let mut clips = Vec::with_capacity(animations.len().min(self.limits.clips as usize));
-        let mut keyed = Vec::new();
-        let mut entries = BTreeMap::new();
+        let names = bare.model.skeleton.morphs().names().to_vec();
+        let (mut clips, mut left_out) =
+            (Clips::new("animations", bare, limits), LeftOut::default());
+        if self.vrm.is_animation {
+            clips.are_for_any_body();
+        }
         let numbered: Vec<(usize, &Animation)> = animations.iter().enumerate().collect();
         // Not all at once, because their keys take memory.
         for some in numbered.chunks(AT_ONCE) {
@@ -143,85 +90,30 @@ impl Importer<'_> {
                 .map(|(_, animation)| self.keys(animation))
                 .fold(0, usize::saturating_add);
             let read = self.accessors.read_all(some, keys, |&(at, animation)| {
-                self.read(at, animation, model, report.file)
+                self.read(at, animation, &names, report.file)
             })?;
-            let drafts: Vec<Draft> = read
-                .into_iter()
-                .filter_map(|read| found.add(read, report))
-                .collect();
-            let made = sampler.run(&drafts, &mut budget);
-            for (draft, made) in drafts.into_iter().zip(made) {
-                let Draft {
-                    place,
-                    name,
-                    extras,
-                    keyed: keyed_here,
-                    ..
-                } = draft;
-                let Some(made) = made else {
-                    too_large.push(name);
-                    continue;
-                };
-                for (message, hint) in made.warnings {
-                    report.warn(&place, message, hint);
-                }
-                // Before they are sorted in.
-                let callbacks = extras.callbacks.len();
-                self.limits.check_callbacks(report.file, &name, callbacks)?;
-                let clip = made.clip.and_then(|mut clip| {
-                    clip.timing.playback = extras.entry.playback.unwrap_or(clip.timing.playback);
-                    clip.timing.extend_callbacks(extras.callbacks);
-                    reach.admit(&model.skeleton, &clip).map(|()| clip)
-                });
+            let mut batch = Vec::with_capacity(read.len());
+            for Read {
+                clip,
+                left_out: more,
+                report: own,
+            } in read
+            {
+                left_out.add(more);
+                report.append(own);
                 match clip {
-                    Ok(clip) => {
-                        self.limits.check_clip(report.file, &clip)?;
-                        totals.add(&clip);
-                        self.limits.check_totals(report.file, &totals)?;
-                        if extras.entry != ClipEntry::default() {
-                            entries.insert(clip.timing.name.to_string(), extras.entry);
-                        }
-                        clips.push(clip);
-                        keyed.push(keyed_here);
-                    }
-                    Err(message) => report.warn(
-                        &place,
-                        format!("a clip is left out: {message}"),
-                        "export it again",
-                    ),
+                    Ok(clip) => batch.push(clip),
+                    Err(name) => clips.leave_out_empty(name),
                 }
             }
+            clips.add(batch, report)?;
         }
-        let list = |names: &[String]| listed(names.iter().map(String::as_str));
-        if !too_large.is_empty() {
-            let names = list(&too_large);
-            let message = format!(
-                "clips that take too much memory for the few keys of the file are left out: {names}"
-            );
-            report.warn("animations", message, SAME_TIMES);
-        }
-        if !found.empty.is_empty() {
-            report.warn(
-                "animations",
-                format!(
-                    "clips that move nothing are left out: {}",
-                    list(&found.empty)
-                ),
-                "export only the character's own animations",
-            );
-        }
-        if !found.doubled.is_empty() {
-            let message = format!(
-                "clips that share a name with another got a number: {}",
-                list(&found.doubled)
-            );
-            report.warn("animations", message, "");
-        }
-        found.left_out.tell(report);
-        Ok(FileClips {
-            clips: (clips, keyed),
-            entries,
-        })
+        clips
+            .mirrored
+            .append(std::mem::take(&mut left_out.mirrored));
+        let clips = clips.finish(report);
+        left_out.tell(report);
+        Ok(clips)
     }
 
     /// The number of keys in an animation, according to its accessors.
@@ -234,25 +126,22 @@ impl Importer<'_> {
         all.fold(0, usize::saturating_add)
     }
 
-    /// Reads an animation.
+    /// Reads an animation. `morphs` are the names of the model's morph targets.
     fn read<'r>(
         &self,
         at: usize,
         animation: &Animation,
-        model: &Model,
+        morphs: &[Arc<str>],
         file: &'r str,
     ) -> Result<Read<'r>, FormatError> {
         let place = format!("animations[{at}]");
-        let named = animation
-            .name
-            .clone()
-            .filter(|name| !name.trim().is_empty());
-        let name = named.unwrap_or_else(|| format!("clip{at}"));
+        let name = named([animation.name.as_deref()], "clip", at);
         let (mut left_out, mut report) = (LeftOut::default(), Report::new(file));
-        let (mut motions, end) = self.motions(animation, &place, &mut left_out, &mut report)?;
-        if motions.iter().all(Motion::is_still) && self.morphs.curves(at).is_empty() {
+        let (motions, end) = self.motions(animation, &place, &mut left_out, &mut report)?;
+        let mut weights = self.morphs.curves(at).clone();
+        if motions.iter().all(Motion::is_still) && weights.is_empty() {
             return Ok(Read {
-                draft: Err(name),
+                clip: Err(name),
                 left_out,
                 report,
             });
@@ -263,21 +152,32 @@ impl Importer<'_> {
             [t.is_some(), r.is_some(), s.is_some() || is_switched]
         };
         let keyed = motions.iter().map(has_keys).collect();
-        // Copies of joints come last. They follow their originals, and have no motion of their
-        // own.
-        motions.resize_with(model.skeleton.len(), || Motion::still(Local::IDENTITY));
         let curves: Vec<Curve> = motions.into_iter().map(Motion::into_curve).collect();
-        let draft = Draft {
-            animation: at,
-            name,
-            extras: extras::of_animation(animation, &place, &mut report),
+        let end = curves.iter().map(Curve::end).fold(end, f64::max);
+        let extras = extras::of_animation(animation, &place, &mut report);
+        if let Some(moved) = &extras.morphs {
+            let is_moved = |name: &Arc<str>| moved.iter().any(|moved| **moved == **name);
+            weights.retain(|&morph, _| is_moved(&morphs[usize::from(morph)]));
+        }
+        // Keys are in single precision. The duration in the extras is exact, unless the keys
+        // were changed since.
+        let is_near = |duration: &f64| (duration - end).abs() <= 1e-6 * end.max(1.0);
+        let clip = SceneClip {
             place,
+            name,
             keyed,
-            end: curves.iter().map(Curve::end).fold(end, f64::max),
+            weights,
+            keys: curves.iter().map(Curve::len).sum(),
             curves,
+            end,
+            duration: Some(extras.duration.filter(is_near).unwrap_or(end)),
+            frames: extras.frames,
+            is_additive: extras.additive,
+            callbacks: extras.callbacks,
+            entry: extras.entry,
         };
         Ok(Read {
-            draft: Ok(draft),
+            clip: Ok(clip),
             left_out,
             report,
         })
@@ -292,7 +192,6 @@ impl Importer<'_> {
         left_out: &mut LeftOut,
         report: &mut Report,
     ) -> Result<(Vec<Motion>, f64), FormatError> {
-        let root = self.accessors.root;
         let mut used = vec![false; animation.channels.len()];
         let mut motions: Vec<Motion> = self
             .rig
@@ -306,31 +205,11 @@ impl Importer<'_> {
         for (at, channel) in animation.channels.iter().enumerate() {
             place.truncate(first + ".channels[".len());
             _ = write!(place, "{at}]");
-            if channel.target.path.is_some_and(Property::is_weights) {
-                // See `morphs.rs`.
+            let moved = channel.target.node.map(Index::value);
+            if moved.is_some_and(|node| self.vrm.is_proxy(node)) {
                 continue;
             }
-            let node = channel.target.node.map(Index::value);
-            if node.is_some_and(|node| self.vrm.is_proxy(node)) {
-                continue;
-            }
-            let Some(node) = channel.target.node.map(Index::value) else {
-                left_out.elsewhere.get_or_insert_with(|| place.clone());
-                continue;
-            };
-            let Some(target) = root.nodes.get(node) else {
-                let message = format!(
-                    "node {node} is out of range: {}",
-                    there_are(root.nodes.len(), "node")
-                );
-                return Err(report.error(&place, message, CHECK));
-            };
-            let Some(property) = channel.target.path else {
-                report.warn(
-                    &place,
-                    "the channel's target has an unknown path",
-                    "it was left out",
-                );
+            let Some((node, property)) = self.target(channel, &place, left_out, report)? else {
                 continue;
             };
             if property == Property::Visibility {
@@ -340,18 +219,12 @@ impl Importer<'_> {
                 continue;
             }
             let Some(joint) = self.rig.of_node[node] else {
-                // The transform of a skin's own node has no effect.
-                if target.skin.is_none() && left_out.strangers.len() < MOST_NAMES {
-                    left_out
-                        .strangers
-                        .insert(target.name.clone().unwrap_or_else(|| format!("node{node}")));
-                }
+                self.leave_out_stranger(node, left_out);
                 continue;
             };
-            let Some(curve) = self.channel(
-                animation, channel, property, joint, &place, left_out, report,
-            )?
-            else {
+            let target = (joint, property);
+            let curve = self.channel(animation, channel, target, &place, left_out, report)?;
+            let Some(curve) = curve else {
                 continue;
             };
             let motion = &mut motions[joint];
@@ -382,6 +255,42 @@ impl Importer<'_> {
         Ok((motions, ends.fold(0.0, f64::max)))
     }
 
+    /// Returns the node that a channel moves, and its property. `None` for weights, see `morphs.rs`, and for what can't be moved.
+    fn target(
+        &self,
+        channel: &json::Channel,
+        place: &str,
+        left_out: &mut LeftOut,
+        report: &mut Report,
+    ) -> Result<Option<(usize, Property)>, FormatError> {
+        let json::ChannelTarget { node, path, .. } = channel.target;
+        if path.is_some_and(Property::is_weights) {
+            return Ok(None);
+        }
+        let Some(node) = node.map(Index::value) else {
+            left_out.elsewhere.get_or_insert_with(|| place.to_owned());
+            return Ok(None);
+        };
+        let nodes = self.accessors.root.nodes.len();
+        if node >= nodes {
+            return Err(out_of_range("node", node, nodes, place, report));
+        }
+        if path.is_none() {
+            let message = "the channel's target has an unknown path";
+            report.warn(place, message, "it was left out");
+        }
+        Ok(path.map(|property| (node, property)))
+    }
+
+    /// Takes note of a node that isn't a joint. The transform of a skin's own node has no effect.
+    fn leave_out_stranger(&self, node: usize, left_out: &mut LeftOut) {
+        let target = &self.accessors.root.nodes[node];
+        if target.skin.is_none() && left_out.strangers.len() < MOST_NAMES {
+            let name = named([target.name.as_deref()], "node", node);
+            left_out.strangers.insert(name);
+        }
+    }
+
     /// Adds what shows and hides joints to their motions.
     fn add_switches(
         &self,
@@ -408,7 +317,7 @@ impl Importer<'_> {
             }
             motion.rest.scale = self.scale(joint, switched.scale);
             // Any number of meshes may be below a node.
-            let keys = by.iter().map(|node| switches[node].times.len()).sum();
+            let keys = by.iter().map(|node| switches[node].keys.times.len()).sum();
             self.accessors.charge_keys(report, place, keys)?;
             motion.switches = by.iter().map(|node| switches[node].clone()).collect();
         }
@@ -431,12 +340,11 @@ impl Importer<'_> {
                 .open_keys(report, place, index.value(), &[Type::Scalar])
         };
         let (times, values) = (open(sampler.input)?, open(sampler.output)?);
-        let mut out = Channel {
+        let mut out = KeyTrack {
             times: Vec::new(),
             values: Vec::new(),
             // There is nothing between shown and hidden.
             between: Between::Step,
-            is_rotation: false,
         };
         for key in 0..times.len().min(values.len()) {
             let time = f64::from(times.floats::<1>(key)[0]);
@@ -446,7 +354,10 @@ impl Importer<'_> {
                     .push(DVec4::splat(values.floats::<1>(key)[0].into()));
             }
         }
-        Ok((!out.times.is_empty()).then_some(out))
+        Ok((!out.times.is_empty()).then_some(Channel {
+            keys: out,
+            is_rotation: false,
+        }))
     }
 
     /// The time of a sampler's last key; 0 if there is none.
@@ -468,109 +379,32 @@ impl Importer<'_> {
         &self,
         animation: &Animation,
         channel: &json::Channel,
-        property: Property,
-        joint: usize,
+        (joint, property): (usize, Property),
         place: &str,
         left_out: &mut LeftOut,
         report: &mut Report,
     ) -> Result<Option<Channel>, FormatError> {
-        let index = channel.sampler.value();
-        let Some(sampler) = animation.samplers.get(index) else {
-            let message = format!(
-                "sampler {index} is out of range: {}",
-                there_are(animation.samplers.len(), "sampler")
-            );
-            return Err(report.error(place, message, CHECK));
-        };
-        let Some(interpolation) = sampler.interpolation else {
-            report.warn(
-                place,
-                "the sampler has an unknown interpolation",
-                "the channel was left out",
-            );
-            return Ok(None);
-        };
-        let between = match interpolation {
-            Interpolation::Linear => Between::Linear,
-            Interpolation::Step => Between::Step,
-            Interpolation::CubicSpline => Between::Cubic,
-        };
+        let sampler = sampler_of(animation, channel, place, report)?;
         let is_rotation = property == Property::Rotation;
         let kind = if is_rotation { Type::Vec4 } else { Type::Vec3 };
-        let times =
-            self.accessors
-                .open_keys(report, place, sampler.input.value(), &[Type::Scalar])?;
-        let values = self
-            .accessors
-            .open_keys(report, place, sampler.output.value(), &[kind])?;
-        let values = if is_rotation {
-            values.into_shares()
-        } else {
-            values
-        };
-        // A cubic key has an incoming tangent, a value, and an outgoing tangent.
-        let (per_key, value_at) = if between == Between::Cubic {
-            (3, 1)
-        } else {
-            (1, 0)
-        };
-        if values.len() < times.len() * per_key {
-            let message = format!(
-                "the channel has {} for {}, expected {}",
-                counted(values.len(), "value"),
-                counted(times.len(), "key"),
-                times.len() * per_key
-            );
-            report.warn(place, message, "the channel was left out");
+        let Some(keys) = Keys::open(self.accessors, sampler, (kind, 1), place, report)? else {
             return Ok(None);
-        }
-        let RigJoint { frame, .. } = &self.rig.joints[joint];
-        let convert = |at: usize, is_rate: bool| -> DVec4 {
-            let [x, y, z, w] = values.floats(at);
-            match property {
-                Property::Rotation => {
-                    let mut turn = self.basis.rotation(Quat::from_xyzw(x, y, z, w)).as_dquat();
-                    // The tangents of splines are not rotations, and a spline's values go with them.
-                    if per_key == 1 {
-                        turn = turn.normalize();
-                    }
-                    DVec4::from(frame.rotation(turn))
-                }
-                Property::Translation => {
-                    let vector = self.basis.point(Vec3::new(x, y, z)).as_dvec3();
-                    let vector = if is_rate {
-                        frame.direction(vector)
-                    } else {
-                        frame.translation(vector)
-                    };
-                    vector.extend(0.0)
-                }
-                _ => {
-                    let scale = JointTransform {
-                        scale: Vec3::new(x, y, z),
-                        ..JointTransform::IDENTITY
-                    };
-                    let scale = self.basis.transform(scale).scale.as_dvec3();
-                    if is_rate {
-                        frame.scale(scale).extend(0.0)
-                    } else {
-                        self.scale(joint, scale).extend(0.0)
-                    }
-                }
-            }
         };
-        let mut out = Channel {
-            times: Vec::with_capacity(times.len()),
-            values: Vec::with_capacity(times.len() * per_key),
-            between,
-            is_rotation,
+        let (per_key, value_at) = keys.per_key();
+        let mut out = KeyTrack {
+            times: Vec::with_capacity(keys.len()),
+            values: Vec::with_capacity(keys.len() * per_key),
+            between: keys.between,
         };
         let (mut unusable, mut mirrors) = (0, false);
-        for key in 0..times.len() {
-            let time = f64::from(times.floats::<1>(key)[0]);
+        for key in 0..keys.len() {
+            let time = keys.time(key);
             let values = &mut [DVec4::ZERO; 3][..per_key];
             for (i, value) in values.iter_mut().enumerate() {
-                *value = convert(key * per_key + i, i != value_at);
+                // The tangents of splines are not rotations, and a spline's values go with them.
+                let is_rate = i != value_at || (is_rotation && per_key > 1);
+                let given = keys.values.floats(key * per_key + i);
+                *value = self.convert((joint, property), given, is_rate);
             }
             let value = values[value_at];
             let is_turn = !is_rotation || value.length_squared() > 1e-12;
@@ -588,18 +422,53 @@ impl Importer<'_> {
                 unusable += 1;
             }
         }
-        if mirrors && left_out.mirrors[1].len() < MOST_NAMES {
+        if mirrors {
             let clip = animation.name.as_deref().unwrap_or(place);
-            let names = [clip, &self.rig.joints[joint].name];
-            for (all, name) in left_out.mirrors.iter_mut().zip(names) {
-                all.insert(name.to_owned());
-            }
+            left_out.mirrored.add(clip, &self.rig.joints[joint].name);
         }
         if unusable > 0 {
             left_out.keys.0 += unusable;
             left_out.keys.1.get_or_insert_with(|| place.to_owned());
         }
-        Ok((!out.times.is_empty()).then_some(out))
+        Ok((!out.times.is_empty()).then_some(Channel {
+            keys: out,
+            is_rotation,
+        }))
+    }
+
+    /// Converts a value or a tangent of a key to the frame of its joint.
+    #[inline]
+    fn convert(
+        &self,
+        (joint, property): (usize, Property),
+        [x, y, z, w]: [f32; 4],
+        is_rate: bool,
+    ) -> DVec4 {
+        let (RigJoint { frame, .. }, basis) = (&self.rig.joints[joint], self.basis);
+        match property {
+            Property::Rotation => {
+                let turn = basis.rotation(Quat::from_xyzw(x, y, z, w)).as_dquat();
+                DVec4::from(frame.rotation(if is_rate { turn } else { turn.normalize() }))
+            }
+            Property::Translation => {
+                let vector = basis.point(Vec3::new(x, y, z)).as_dvec3();
+                let vector = if is_rate {
+                    frame.direction(vector)
+                } else {
+                    frame.translation(vector)
+                };
+                vector.extend(0.0)
+            }
+            _ => {
+                let scale = basis.scale_of(Vec3::new(x, y, z)).as_dvec3();
+                let scale = if is_rate {
+                    frame.scale(scale)
+                } else {
+                    self.scale(joint, scale)
+                };
+                scale.extend(0.0)
+            }
+        }
     }
 
     /// Returns a scale in the frame of its joint. A scale near one becomes one, which makes poses
@@ -616,21 +485,14 @@ impl Importer<'_> {
     }
 }
 
-/// Adds names as long as there are few.
-fn add_some(all: &mut BTreeSet<String>, names: BTreeSet<String>) {
-    all.extend(names.into_iter().take(MOST_NAMES.saturating_sub(all.len())));
-}
-
 impl LeftOut {
     /// Adds what was left out of another clip.
     fn add(&mut self, other: Self) {
         self.elsewhere = self.elsewhere.take().or(other.elsewhere);
-        add_some(&mut self.strangers, other.strangers);
+        add_names(&mut self.strangers, other.strangers);
         self.keys.0 += other.keys.0;
         self.keys.1 = self.keys.1.take().or(other.keys.1);
-        for (all, names) in self.mirrors.iter_mut().zip(other.mirrors) {
-            add_some(all, names);
-        }
+        self.mirrored.append(other.mirrored);
     }
 
     fn tell(self, report: &mut Report) {
@@ -648,21 +510,7 @@ impl LeftOut {
             );
             report.warn(&place, message, "they were left out");
         }
-        if !self.mirrors[0].is_empty() {
-            let [clips, joints] = self.mirrors;
-            let when = "in clips but not at rest, or the other way around";
-            let message = mirrored_joints(when, [joints, clips]);
-            report.warn("animations", message, MIRRORS);
-        }
-        if !self.strangers.is_empty() {
-            let names = listed(self.strangers.iter().map(String::as_str));
-            report.warn(
-                "animations",
-                format!(
-                    "animations of nodes that are not part of the character are left out: {names}"
-                ),
-                "",
-            );
-        }
+        let what = "animations of nodes that are not part of the character are left out";
+        report.warn_of("animations", what, self.strangers, "");
     }
 }

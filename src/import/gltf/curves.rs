@@ -1,103 +1,56 @@
 //! Channels: how a joint moves according to the file, by the formulas of the glTF specification.
 
 use crate::{
-    import::{nodes::Local, resample::Curve, weights::hermite},
+    import::{
+        keys::{Between, KeyTrack},
+        nodes::Local,
+        resample::Curve,
+    },
     model::JointTransform,
 };
 use glam::{DQuat, DVec4, Vec3};
 
-pub(super) use crate::import::weights::Between;
-
 /// Values over time. Vectors have a `w` of 0.
 #[derive(Clone, Debug)]
 pub(super) struct Channel {
-    /// At least one, in order. Two at one time are a jump; of more, the first and the last count.
-    pub(super) times: Vec<f64>,
-    /// One per time, or three for splines.
-    pub(super) values: Vec<DVec4>,
-    pub(super) between: Between,
+    pub(super) keys: KeyTrack<DVec4>,
     pub(super) is_rotation: bool,
 }
 
 impl Channel {
     /// Returns `true` if the channel has values that it jumps from, or to.
     fn jumps(&self) -> bool {
-        let steps = self.between == Between::Step && self.times.len() > 1;
-        steps || self.times.windows(2).any(|pair| pair[0] == pair[1])
+        let times = &self.keys.times;
+        let steps = self.keys.between == Between::Step && times.len() > 1;
+        steps || times.windows(2).any(|pair| pair[0] == pair[1])
     }
 
-    /// Returns the value at a time, before or after a step right there. Before the first key it is
-    /// the first value, and after the last key the last one.
-    fn sample(&self, time: f64, after_step: bool) -> DVec4 {
-        let next = self
-            .times
-            .partition_point(|&key| key < time || (after_step && key == time));
-        self.sample_before(next, time, after_step)
+    /// Returns the value at a time, before or after a step right there. `next` is the first key that isn't past by then.
+    fn sample(&self, next: usize, time: f64, after_step: bool) -> DVec4 {
+        if !self.is_rotation {
+            let line = |from, to, t| from + (to - from) * t;
+            return self.keys.sample(next, time, after_step, line);
+        }
+        let mut is_arc = false;
+        let out = self.keys.sample(next, time, after_step, |from, to, t| {
+            is_arc = true;
+            // The shorter way around, as the specification demands.
+            DVec4::from(DQuat::from_vec4(from).slerp(DQuat::from_vec4(to), t))
+        });
+        // Splines don't keep the length of quaternions, and can pass through zero.
+        match is_arc {
+            true => out,
+            false => out.try_normalize().unwrap_or(DVec4::W),
+        }
     }
 
-    /// Samples like [`sample`](Self::sample), for times that only increase. `next` is the first key that isn't past yet, 0 at
-    /// first.
+    /// Samples at times that only increase. `next` is the first key that isn't past yet, 0 at first.
     fn sample_next(&self, time: f64, after_step: bool, next: &mut usize) -> DVec4 {
         let is_past = |&key: &f64| key < time || (after_step && key == time);
-        while self.times.get(*next).is_some_and(is_past) {
+        while self.keys.times.get(*next).is_some_and(is_past) {
             *next += 1;
         }
-        self.sample_before(*next, time, after_step)
-    }
-
-    /// Returns the value at a time. `next` is the first key that isn't past by then.
-    fn sample_before(&self, next: usize, time: f64, after_step: bool) -> DVec4 {
-        let spline = self.between == Between::Cubic;
-        let value = |key: usize| {
-            if spline {
-                self.values[key * 3 + 1]
-            } else {
-                self.values[key]
-            }
-        };
-        let at_key =
-            !after_step && self.between != Between::Step && self.times.get(next) == Some(&time);
-        let out = if at_key {
-            value(next)
-        } else if next == 0
-            || next == self.times.len()
-            || self.between == Between::Step
-            // No arc has to be computed for the time of a key, at which almost all values are wanted.
-            || self.times[next - 1] == time
-        {
-            value(next.saturating_sub(1))
-        } else {
-            let (from, to) = (value(next - 1), value(next));
-            let length = self.times[next] - self.times[next - 1];
-            let t = (time - self.times[next - 1]) / length;
-            match self.between {
-                Between::Cubic => {
-                    // Per key of a spline: the tangent on arriving, the value, the tangent on
-                    // leaving. Tangents are per second, so they are scaled by the time between the
-                    // keys.
-                    let (leaving, arriving) = (
-                        self.values[next * 3 - 1] * length,
-                        self.values[next * 3] * length,
-                    );
-                    let hermite = hermite(t);
-                    from * hermite[0]
-                        + leaving * hermite[1]
-                        + to * hermite[2]
-                        + arriving * hermite[3]
-                }
-                // The shorter way around, as the specification demands.
-                Between::Linear if self.is_rotation => {
-                    return DVec4::from(DQuat::from_vec4(from).slerp(DQuat::from_vec4(to), t));
-                }
-                _ => from + (to - from) * t,
-            }
-        };
-        // Splines don't keep the length of quaternions, and can pass through zero.
-        if self.is_rotation {
-            out.try_normalize().unwrap_or(DVec4::W)
-        } else {
-            out
-        }
+        self.sample(*next, time, after_step)
     }
 }
 
@@ -137,7 +90,9 @@ impl Motion {
 
     /// Returns the transform at a time, before or after a step right there.
     fn at(&self, time: f64, after_step: bool) -> JointTransform {
-        self.sampled(|channel, _| channel.sample(time, after_step))
+        self.sampled(|channel, _| {
+            channel.sample(channel.keys.next(time, after_step), time, after_step)
+        })
     }
 
     /// Returns the transform of values that `sample` gives for a channel and its index.
@@ -164,8 +119,8 @@ impl Motion {
         let mut times: Vec<f64> = Vec::new();
         for channel in self.channels() {
             // Usually they have keys at the same times.
-            if times != channel.times {
-                times.extend(&channel.times);
+            if times != channel.keys.times {
+                times.extend(&channel.keys.times);
             }
         }
         times.sort_unstable_by(f64::total_cmp);
@@ -173,7 +128,7 @@ impl Motion {
         let steps = self.channels().any(Channel::jumps);
         let splines = self
             .channels()
-            .any(|channel| channel.between == Between::Cubic && channel.times.len() > 1);
+            .any(|channel| channel.keys.between == Between::Cubic && channel.keys.times.len() > 1);
         let mut curve = Curve::with_capacity(times.len());
         let mut next = vec![0; 3 + self.switches.len()];
         let mut at = |time, after_step| {

@@ -4,10 +4,11 @@ use super::json::{self, Asset, Node, Root};
 use crate::{
     format::{Diagnostic, FormatError, TextKind, reader::CUT_OFF, refuse_foreign, without_bom},
     import::report::Report,
+    plural::there_are,
 };
 use serde::Deserialize;
 use serde_json::error::Category;
-use std::borrow::Cow;
+use std::{borrow::Cow, fmt::Display};
 
 /// A file's JSON, and the bytes after it in a `.glb`.
 pub(super) struct Document<'s> {
@@ -54,6 +55,18 @@ pub(super) fn may_name_files(report: &Report, source: &[u8]) -> bool {
 }
 
 pub(super) const CHECK: &str = "check the file with the glTF validator";
+
+/// Returns the error about an index out of range.
+pub(super) fn out_of_range(
+    what: &str,
+    index: impl Display,
+    count: usize,
+    place: &str,
+    report: &Report,
+) -> FormatError {
+    let message = format!("{what} {index} is out of range: {}", there_are(count, what));
+    report.error(place, message, CHECK)
+}
 
 pub(super) const DAMAGED: &str =
     "the file is damaged, or made to exhaust memory: export or download it again";

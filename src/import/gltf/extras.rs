@@ -3,7 +3,7 @@
 
 use super::json::{Animation, Raw, Root, message};
 use crate::{
-    import::{ClipEntry, ClipRootMotion, EmbeddedManifest, report::Report},
+    import::{ClipEntry, ClipRootMotion, EmbeddedManifest, report::Report, resample::Frames},
     model::{CallbackKey, PlaybackMode},
 };
 use serde::{Deserialize, de::DeserializeOwned};
@@ -24,30 +24,6 @@ pub(super) struct AnimationExtras {
     pub(super) callbacks: Vec<CallbackKey>,
     /// The clip's entry, as a manifest would have it.
     pub(super) entry: ClipEntry,
-}
-
-/// The frames of a clip.
-#[derive(Deserialize)]
-#[serde(
-    untagged,
-    expecting = "expected `frames` to be a number, or a list of times in seconds"
-)]
-pub(super) enum Frames {
-    /// This many, evenly spaced.
-    Even(usize),
-    /// At these times, in seconds.
-    At(Vec<f64>),
-}
-
-/// Returns the times of keys made of frames at these times, which must be in order. They also
-/// increase in single precision: a step takes the smallest possible time.
-pub(super) fn key_times(frames: impl Iterator<Item = f64>) -> Vec<f32> {
-    let mut times: Vec<f32> = Vec::with_capacity(frames.size_hint().0);
-    for time in frames {
-        let earliest = times.last().map_or(0.0, |before| before.next_up());
-        times.push((time as f32).max(earliest));
-    }
-    times
 }
 
 /// End of the message about extras with mistakes.

@@ -10,7 +10,7 @@ use crate::{
     format::FormatError,
     import::{
         image_names::ImageNames,
-        names::{UniqueNames, listed},
+        names::{self, UniqueNames, named},
         report::Report,
     },
     model::{Maps, Material, MipFilter, Sampler, TextureFilter, TextureWrap, UvTransform},
@@ -20,7 +20,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 /// The materials of a file, in its order.
 #[derive(Default)]
-pub(super) struct Materials {
+pub(super) struct FileMaterials {
     pub(super) list: Vec<Material>,
     /// The contents of the file about each material that the model has no place for.
     pub(super) in_file: Vec<FileMaterial>,
@@ -115,12 +115,12 @@ struct Texture {
     sampler: Sampler,
 }
 
-impl Materials {
+impl FileMaterials {
     pub(super) fn read(accessors: &Accessors, report: &mut Report) -> Result<Self, FormatError> {
         let (mut out, mut reader) = (Self::default(), Reader::default());
         let textures = out.textures(accessors, &mut reader, report)?;
         let root = accessors.root;
-        let mut names = UniqueNames::default();
+        let mut unique = UniqueNames::default();
         let mut crowded = Vec::new();
         for (at, material) in reader
             .list::<looks::Material>(&root.materials, "materials")
@@ -170,7 +170,7 @@ impl Materials {
             let sampler = |map: &Option<Map>| map.as_ref().and_then(sampler_of).unwrap_or(usual);
             let image = |map: &Option<Map>| textures.get(map.as_ref()?.texture)?.image.clone();
             let given: Option<String> = reader.value(&material.name, place, "name");
-            let given = given.filter(|name| !name.trim().is_empty());
+            let given = given.filter(|name| names::given(name).is_some());
             let extras = extras::of_material(&material.extras, place, report);
             // A factor that isn't finite has no effect, like 1.
             let positive = |factor: f32| {
@@ -206,7 +206,7 @@ impl Materials {
                 .value(&pbr.base_color_factor, place_of_pbr, "baseColorFactor")
                 .unwrap_or([1.0; 4]);
             out.list.push(Material {
-                name: names.add(given.clone().unwrap_or_else(|| format!("material{at}"))),
+                name: unique.add(named([given.as_deref()], "material", at)),
                 type_name: extras.type_name,
                 base_color: base_color.map(positive),
                 // Maps in the file go before those that only the extras name.
@@ -370,12 +370,8 @@ impl Materials {
             self.images.insert(name.clone(), bytes);
             out.push(Some(name));
         }
-        if !etc1s.is_empty() {
-            let names = listed(etc1s.iter().map(String::as_str));
-            let message =
-                format!("textures are in KTX2 as ETC1S, which Bevy doesn't read: {names}");
-            report.warn("images", message, "encode them as UASTC");
-        }
+        let what = "textures are in KTX2 as ETC1S, which Bevy doesn't read";
+        report.warn_of("images", what, etc1s, "encode them as UASTC");
         Ok(out)
     }
 }

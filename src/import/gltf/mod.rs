@@ -47,6 +47,8 @@
 //! of these, apart from those of joints.
 //!
 //! For clips of other files, see [`open_clips`](super::open_clips).
+//!
+//! What becomes of what is read is decided in `import/scene`: see decision 064.
 
 mod accessors;
 mod buffers;
@@ -55,7 +57,6 @@ mod curves;
 mod decoded;
 mod document;
 mod draco;
-mod draft;
 mod export;
 mod extras;
 mod json;
@@ -63,8 +64,9 @@ mod looks;
 mod materials;
 mod meshopt;
 mod morphs;
-mod repairs;
+mod primitive;
 mod rig;
+mod samplers;
 mod shown;
 mod skin;
 mod sockets;
@@ -76,16 +78,17 @@ pub use export::{GlbTexture, to_glb};
 use super::{
     Hand, ImportReport, ImportSettings, Imported, OnImages, UpAxis,
     axes::Basis,
-    nodes::{self, bind::Binder, whole::Bare},
+    nodes::{self, bind::Binder},
     report::Report,
+    scene::{Bare, Parts},
     wanted::Wanted,
 };
-use crate::format::FormatError;
+use crate::{format::FormatError, model::Skeleton};
 use accessors::Accessors;
 use buffers::Buffers;
 use decoded::Decoded;
 use document::Document;
-use materials::Materials;
+use materials::FileMaterials;
 use morphs::FileMorphs;
 use std::borrow::Cow;
 use vrm::Vrm;
@@ -165,55 +168,42 @@ pub(super) fn import<'s>(
         &mut report,
         wanted.is_joint,
     )?;
-    let Materials {
-        list: mut materials,
+    let FileMaterials {
+        list: materials,
         in_file,
         images,
-    } = Materials::read(&accessors, &mut report)?;
+    } = FileMaterials::read(&accessors, &mut report)?;
     on_images(&materials, &images);
-    let mut figures = ImportReport {
+    let figures = ImportReport {
         right_handed,
         ..ImportReport::default()
     };
     let morphs = FileMorphs::read(&accessors, &rig, &vrm, limits, &mut report)?;
     let mut binder = Binder::new(&rig);
-    let skin = skin::Importer {
+    let primitives = skin::PrimitiveReader {
         accessors: &accessors,
         basis: &basis,
         rig: &rig,
-        settings,
         limits,
         materials: &in_file,
         morphs: &morphs,
     };
-    let parts = skin.run(&mut binder, &mut materials, &mut report, &mut figures)?;
-    let skeleton = binder
-        .finish()
-        .map_err(|e| report.error("", e.to_string(), ""))?;
-    let skeleton = skeleton.with_morphs(morphs.morphs.clone());
-    let skeleton = vrm.with_roles(skeleton, &rig);
-    let mut bare = Bare::new(
-        "nodes",
-        skeleton,
-        parts,
-        materials,
-        settings,
-        figures,
-        &mut report,
-    )?;
-    let clips = clips::Importer {
+    let mut parts = Parts::new(settings, &basis, materials, figures);
+    primitives.run(&mut binder, &mut parts, &mut report)?;
+    let parts = parts.finish(&mut report);
+    let complete =
+        |skeleton: Skeleton| vrm.with_roles(skeleton.with_morphs(morphs.morphs.clone()), &rig);
+    let mut bare = Bare::of_nodes("nodes", binder, complete, parts, settings, &mut report)?;
+    let animations = clips::AnimationReader {
         accessors: &accessors,
         basis: &basis,
         rig: &rig,
         switched: &switched,
-        limits,
         morphs: &morphs,
         vrm: &vrm,
     };
-    let clips = clips.run(&bare.model, &mut bare.reach, &mut report)?;
-    let clips::FileClips { clips, entries } = clips;
+    let clips = animations.run(&mut bare, limits, &mut report)?;
     let mut embedded = extras::of_scene(root, scene, &mut report);
-    embedded.clips = entries;
     let skeleton = &bare.model.skeleton;
     let root_joint = embedded.root_motion.as_mut().map(|entry| &mut entry.joint);
     if let Some(joint) = root_joint
@@ -226,10 +216,9 @@ pub(super) fn import<'s>(
     let clips_are_for_any = vrm.is_animation;
     let avatar = vrm.avatar(&rig, skeleton, &basis, &mut embedded, &mut report);
     Ok(Imported {
-        embedded,
         avatar,
         clips_are_for_any,
-        ..bare.finish(clips, images, report)
+        ..bare.finish(clips, images, embedded, report)
     })
 }
 

@@ -2,21 +2,23 @@
 
 use super::{
     accessors::Accessors,
-    document::CHECK,
-    json::{Animation, Channel, ChannelTarget, Index, Interpolation, Property, Sampler, Type},
+    json::{Animation, Channel, ChannelTarget, Index, Property, Sampler, Type},
+    samplers::{Keys, sampler_of},
     vrm::Vrm,
 };
 use crate::{
     format::FormatError,
     import::{
         Limits,
+        keys::Between,
+        names::{given, named},
         nodes::Rig,
         report::Report,
         shared_morphs::{Given, SharedMorphs},
-        weights::{Between, WeightCurve},
+        weights::WeightCurve,
     },
     model::{MorphIndex, Morphs},
-    plural::{counted, there_are},
+    plural::there_are,
 };
 use std::collections::{BTreeMap, HashMap};
 
@@ -174,7 +176,6 @@ fn target_counts(
 
 /// The names of a node's targets: from `extras.targetNames` of the mesh, or of a primitive, or after the mesh.
 fn target_names(accessors: &Accessors, node: usize, count: usize) -> Vec<String> {
-    let given = |name: &Option<String>| name.clone().filter(|name| !name.trim().is_empty());
     let root = accessors.root;
     let mesh = root.nodes[node]
         .mesh
@@ -190,16 +191,14 @@ fn target_names(accessors: &Accessors, node: usize, count: usize) -> Vec<String>
     });
     for list in lists {
         for (name, found) in names.iter_mut().zip(list) {
-            *name = name.take().or_else(|| given(found));
+            *name = name.or_else(|| given(found.as_deref()?));
         }
     }
-    let mesh = mesh
-        .and_then(|mesh| given(&mesh.name))
-        .or_else(|| given(&root.nodes[node].name));
-    let after = mesh.as_deref().unwrap_or("morph");
-    let numbered = |(target, name): (usize, Option<String>)| {
-        name.unwrap_or_else(|| format!("{after}.{target}"))
-    };
+    let of_mesh = mesh.and_then(|mesh| mesh.name.as_deref());
+    let after = [of_mesh, root.nodes[node].name.as_deref()];
+    let after = after.into_iter().flatten().find_map(given);
+    let after = format!("{}.", after.unwrap_or("morph"));
+    let numbered = |(target, name)| named([name], &after, target);
     names.into_iter().enumerate().map(numbered).collect()
 }
 
@@ -263,15 +262,7 @@ impl Reader<'_> {
                 report.warn(&place, message, "the channel was left out");
                 continue;
             };
-            let Some(sampler) = animation.samplers.get(channel.sampler.value()) else {
-                let count = animation.samplers.len();
-                let message = format!(
-                    "sampler {} is out of range: {}",
-                    channel.sampler.value(),
-                    there_are(count, "sampler")
-                );
-                return Err(report.error(&place, message, CHECK));
-            };
+            let sampler = sampler_of(animation, channel, &place, report)?;
             let first = target.unwrap_or(0);
             let width = target.map_or(count, |_| 1);
             let is_taken = |node: &usize| {
@@ -332,38 +323,11 @@ impl Reader<'_> {
         place: &str,
         report: &mut Report,
     ) -> Result<Option<NodeCurves>, FormatError> {
-        let between = match sampler.interpolation {
-            Some(Interpolation::Linear) => Between::Linear,
-            Some(Interpolation::Step) => Between::Step,
-            Some(Interpolation::CubicSpline) => Between::Cubic,
-            None => {
-                let hint = "the channel was left out";
-                report.warn(place, "the sampler has an unknown interpolation", hint);
-                return Ok(None);
-            }
-        };
-        let open = |index: Index, kind| {
-            self.accessors
-                .open_keys(report, place, index.value(), &[kind])
-        };
-        let times = open(sampler.input, Type::Scalar)?;
-        let values = open(sampler.output, kind)?.into_shares();
-        if times.len() == 0 {
+        let Some(keys) = Keys::open(self.accessors, sampler, (kind, targets), place, report)?
+        else {
             return Ok(None);
-        }
-        let per_key = if between == Between::Cubic { 3 } else { 1 };
-        // All three numbers are the file's, so their product may overflow.
-        let wanted = times.len().saturating_mul(per_key).saturating_mul(targets);
-        if values.len() < wanted {
-            let message = format!(
-                "the channel has {} for {} of {}, expected {wanted}",
-                counted(values.len(), "weight"),
-                counted(times.len(), "key"),
-                counted(targets, "morph target")
-            );
-            report.warn(place, message, "the channel was left out");
-            return Ok(None);
-        }
+        };
+        let (between, (per_key, _)) = (keys.between, keys.per_key());
         let mut curves = vec![
             WeightCurve {
                 between,
@@ -373,14 +337,13 @@ impl Reader<'_> {
         ];
         let mut unusable = 0;
         let mut last = f64::NEG_INFINITY;
-        for key in 0..times.len() {
-            let time = f64::from(times.floats::<1>(key)[0]);
+        for key in 0..keys.len() {
+            let time = keys.time(key);
             let value = |target: usize, i: usize| {
-                // A cubic key has an incoming tangent, a value, and an outgoing tangent.
                 let at = (key * per_key + i) * targets + target;
                 match kind {
-                    Type::Vec3 => values.floats::<3>(at)[0],
-                    _ => values.floats::<1>(at)[0],
+                    Type::Vec3 => keys.values.floats::<3>(at)[0],
+                    _ => keys.values.floats::<1>(at)[0],
                 }
             };
             let is_valid = |target| (0..per_key).all(|i| is_usable(value(target, i)));

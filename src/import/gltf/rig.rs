@@ -2,7 +2,7 @@
 
 use super::{
     accessors::Accessors,
-    document::CHECK,
+    document::out_of_range,
     extras,
     json::{Channel, Index, Interpolation, Property, Root, Scene, Type},
     shown::{Shown, Switched, shown},
@@ -14,17 +14,13 @@ use crate::{
     import::{
         ImportSettings, SceneEntry,
         axes::Basis,
-        nodes::{Local, Node, Rig},
+        nodes::{Local, Node, Rig, may_be_hidden, shown_at},
         report::Report,
     },
     model::JointTransform,
     plural::{counted, have, there_are},
 };
 use glam::{Affine3A, DQuat, DVec3, Mat4, Quat, Vec3};
-
-/// The smallest factor by which a clip enlarges a node that counts as hidden at rest: files hide
-/// things by scaling them to almost nothing.
-const HIDING: f64 = 100.0;
 
 /// The most scenes that an error lists.
 const MOST_SCENES: usize = 8;
@@ -133,6 +129,27 @@ fn hierarchy(root: &Root, report: &Report) -> Result<Hierarchy, FormatError> {
     }
 }
 
+/// Returns a node's matrix as its parts, in Bevy's axes, and `true` if it has shear, which the parts don't.
+fn local_of_matrix(matrix: &[f32; 16], basis: &Basis) -> (Local, bool) {
+    let affine = basis
+        .affine(Affine3A::from_mat4(Mat4::from_cols_array(matrix)))
+        .as_daffine3();
+    let (scale, rotation, translation) = affine.to_scale_rotation_translation();
+    let rotation = if rotation.is_finite() {
+        rotation.normalize()
+    } else {
+        DQuat::IDENTITY
+    };
+    let local = Local {
+        translation,
+        rotation,
+        scale,
+    };
+    let most = 1e-5 * scale.abs().max_element().max(1.0);
+    let is_sheared = affine.is_finite() && !local.to_affine().abs_diff_eq(affine, most);
+    (local, is_sheared)
+}
+
 /// Returns the nodes' own transforms, in Bevy's axes.
 fn locals(root: &Root, basis: &Basis, report: &mut Report) -> Result<Vec<Local>, FormatError> {
     let mut locals = Vec::with_capacity(root.nodes.len());
@@ -140,37 +157,15 @@ fn locals(root: &Root, basis: &Basis, report: &mut Report) -> Result<Vec<Local>,
     for (at, node) in root.nodes.iter().enumerate() {
         let local = match &node.matrix {
             Some(matrix) => {
-                let affine = basis
-                    .affine(Affine3A::from_mat4(Mat4::from_cols_array(matrix)))
-                    .as_daffine3();
-                let (scale, rotation, translation) = affine.to_scale_rotation_translation();
-                let rotation = if rotation.is_finite() {
-                    rotation.normalize()
-                } else {
-                    DQuat::IDENTITY
-                };
-                let local = Local {
-                    translation,
-                    rotation,
-                    scale,
-                };
-                // A matrix with shear differs from the product of its parts.
-                if affine.is_finite()
-                    && !local
-                        .to_affine()
-                        .abs_diff_eq(affine, 1e-5 * scale.abs().max_element().max(1.0))
-                {
-                    sheared.push(at);
-                }
+                let (local, is_sheared) = local_of_matrix(matrix, basis);
+                sheared.extend(is_sheared.then_some(at));
                 local
             }
             None => {
                 let rotation = Quat::from_array(node.rotation.unwrap_or([0.0, 0.0, 0.0, 1.0]));
                 // No quaternion is all zeros, but some exporters write that for no rotation.
                 let is_turn = rotation.length_squared() > 1e-12;
-                if !is_turn {
-                    unturned.push(at);
-                }
+                unturned.extend((!is_turn).then_some(at));
                 let transform = basis.transform(JointTransform {
                     translation: Vec3::from(node.translation.unwrap_or_default()),
                     rotation: if is_turn { rotation } else { Quat::IDENTITY },
@@ -226,18 +221,14 @@ fn shown_scales(
     report: &Report,
 ) -> Vec<DVec3> {
     let mut shown: Vec<DVec3> = locals.iter().map(|local| local.scale).collect();
-    // Few nodes are that small, and only their keys are read.
-    let hides = |scale: DVec3| scale.abs().min_element() < 2.0 / HIDING;
     for animation in &accessors.root.animations {
         for channel in &animation.channels {
             let Some((node, Property::Scale)) = target(channel) else {
                 continue;
             };
-            let Some(rest) = locals
-                .get(node)
-                .map(|local| local.scale)
-                .filter(|scale| hides(*scale))
-            else {
+            // Few nodes are that small, and only their keys are read.
+            let rest = locals.get(node).map(|local| local.scale);
+            let Some(rest) = rest.filter(|&rest| may_be_hidden(rest)) else {
                 continue;
             };
             let Some(sampler) = animation.samplers.get(channel.sampler.value()) else {
@@ -257,21 +248,8 @@ fn shown_scales(
             };
             for key in 0..times.len().min(values.len() / per_key) {
                 let scale = Vec3::from(values.floats(key * per_key + value_at));
-                let scale = basis
-                    .transform(JointTransform {
-                        scale,
-                        ..JointTransform::IDENTITY
-                    })
-                    .scale
-                    .as_dvec3();
-                let most = scale
-                    .abs()
-                    .cmpgt((rest.abs() * HIDING).max(shown[node].abs()));
-                shown[node] = if scale.is_finite() {
-                    DVec3::select(most, scale, shown[node])
-                } else {
-                    shown[node]
-                };
+                let scale = basis.scale_of(scale).as_dvec3();
+                shown[node] = shown_at(rest, shown[node], scale);
             }
         }
     }
@@ -294,11 +272,8 @@ pub(super) fn scene(
         .scene
         .filter(|index| index.value() >= root.scenes.len())
     {
-        let message = format!(
-            "scene {index} is out of range: {}",
-            there_are(root.scenes.len(), "scene")
-        );
-        return Err(report.error("scene", message, CHECK));
+        let count = root.scenes.len();
+        return Err(out_of_range("scene", index, count, "scene", report));
     }
     let is_empty = |at: usize| root.scenes[at].nodes.is_empty();
     let mut others = 0..root.scenes.len();
@@ -403,11 +378,8 @@ fn carriers(root: &Root, meshes: &[usize], report: &Report) -> Result<Vec<bool>,
         match root.nodes[node].skin {
             Some(skin) if skin.value() < root.skins.len() => skins.push(skin.value()),
             Some(skin) => {
-                let message = format!(
-                    "skin {skin} is out of range: {}",
-                    there_are(root.skins.len(), "skin")
-                );
-                return Err(report.error(&format!("nodes[{node}].skin"), message, CHECK));
+                let (place, count) = (format!("nodes[{node}].skin"), root.skins.len());
+                return Err(out_of_range("skin", skin, count, &place, report));
             }
             None => carried[node] = true,
         }
@@ -421,12 +393,8 @@ fn carriers(root: &Root, meshes: &[usize], report: &Report) -> Result<Vec<bool>,
     for skin in skins {
         for (at, joint) in root.skins[skin].joints.iter().enumerate() {
             let Some(is_carrier) = carried.get_mut(joint.value()) else {
-                let message = format!(
-                    "node {joint} is out of range: {}",
-                    there_are(root.nodes.len(), "node")
-                );
-                let place = format!("skins[{skin}].joints[{at}]");
-                return Err(report.error(&place, message, CHECK));
+                let (place, count) = (format!("skins[{skin}].joints[{at}]"), root.nodes.len());
+                return Err(out_of_range("node", joint, count, &place, report));
             };
             *is_carrier = true;
         }

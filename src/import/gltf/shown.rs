@@ -6,9 +6,10 @@
 use super::json::{Node, Property, Root};
 use crate::{
     hierarchy::Hierarchy,
-    import::{lods, names::listed, report::Report},
+    import::{lods, names::named, report::Report},
 };
 use glam::DVec3;
+use std::collections::BTreeSet;
 
 /// The deepest nodes whose levels of detail are read, and the most nodes above one another whose visibility counts, so that
 /// no file takes time or memory that is quadratic in its size.
@@ -58,17 +59,9 @@ pub(super) fn shown(
     }
     // A skin that is hidden at rest stays so.
     let is_shown = |node: &usize| !(gone[*node] || nodes[*node].skin.is_some() && hidden[*node]);
-    // A file with nothing but hidden meshes was probably meant to be loaded.
-    if meshes.iter().any(is_shown) {
-        let left_out = leave_out(root, &mut meshes, is_shown);
-        if !left_out.is_empty() {
-            let message = format!(
-                "hidden meshes are left out: {}",
-                listed(left_out.iter().map(String::as_str))
-            );
-            report.warn("nodes", message, "to load them, show them before exporting");
-        }
-    } else if !meshes.is_empty() {
+    let name = |&node: &usize| name(root, node);
+    let has_shown = lods::leave_out_hidden("nodes", &mut meshes, is_shown, name, report);
+    if !has_shown && !meshes.is_empty() {
         hidden.fill(false);
     }
     if !all_lods {
@@ -120,20 +113,8 @@ fn finest(root: &Root, hierarchy: &Hierarchy, meshes: &mut Vec<usize>, report: &
     if meshes.iter().all(|&mesh| coarse[mesh]) {
         return;
     }
-    let left_out = leave_out(root, meshes, |&node| !coarse[node]);
-    lods::warn("nodes", left_out.iter().map(String::as_str), report);
-}
-
-/// Keeps some meshes. Returns the names of the others.
-fn leave_out(
-    root: &Root,
-    meshes: &mut Vec<usize>,
-    is_kept: impl Fn(&usize) -> bool,
-) -> Vec<String> {
-    let others = meshes.iter().filter(|node| !is_kept(node));
-    let names = others.map(|&node| name(root, node)).collect();
-    meshes.retain(is_kept);
-    names
+    let left_out = meshes.extract_if(.., |node| coarse[*node]);
+    lods::warn("nodes", left_out.map(|node| self::name(root, node)), report);
 }
 
 /// Returns, per node, `true` if a clip changes its visibility.
@@ -163,26 +144,8 @@ fn switched(
     let nodes = &root.nodes;
     let has_meshes = !meshes.is_empty();
     let mut is_mesh = vec![false; nodes.len()];
-    let mut skins = Vec::new();
-    for &mesh in meshes {
-        is_mesh[mesh] = true;
-        skins.extend(nodes[mesh].skin.map(|skin| skin.value()));
-    }
-    skins.sort_unstable();
-    skins.dedup();
-    // Joints of skins are not hidden by what is above them.
-    let mut carries_skin = vec![false; nodes.len()];
-    let joints = skins.iter().filter_map(|&skin| root.skins.get(skin));
-    for joint in joints.flat_map(|skin| &skin.joints) {
-        if let Some(carries) = carries_skin.get_mut(joint.value()) {
-            *carries = true;
-        }
-    }
-    for &node in hierarchy.order.iter().rev() {
-        if let Some(parent) = hierarchy.parents[node].filter(|_| carries_skin[node]) {
-            carries_skin[parent] = true;
-        }
-    }
+    meshes.iter().for_each(|&mesh| is_mesh[mesh] = true);
+    let carries_skin = skin_carriers(root, meshes, hierarchy);
     let (mut out, mut fixed) = (Vec::new(), Vec::new());
     // Per node, the nodes at or above it whose visibility counts and that no joint above obeys, and whether one is hidden.
     let mut by: Vec<(Vec<usize>, bool)> = vec![Default::default(); nodes.len()];
@@ -215,25 +178,35 @@ fn switched(
         }
         by[node] = (own, is_hidden);
     }
-    if !fixed.is_empty() {
-        report.warn(
-            "animations",
-            format!(
-                "clips show or hide parts with a skin, which stay as they are at rest: {}",
-                listed(fixed.iter().map(String::as_str))
-            ),
-            "hide them at callback keys of the clips, with `PartOverrides`",
-        );
-    }
+    let what = "clips show or hide parts with a skin, which stay as they are at rest";
+    let hint = "hide them at callback keys of the clips, with `PartOverrides`";
+    report.warn_of("animations", what, fixed, hint);
     out
+}
+
+/// Returns, per node, `true` if a joint of a mesh's skin is at or below it. Joints of skins are not hidden by what is above them.
+fn skin_carriers(root: &Root, meshes: &[usize], hierarchy: &Hierarchy) -> Vec<bool> {
+    let skins = meshes.iter().filter_map(|&mesh| root.nodes[mesh].skin);
+    let skins: BTreeSet<usize> = skins.map(|skin| skin.value()).collect();
+    let mut carries = vec![false; root.nodes.len()];
+    let joints = skins.iter().filter_map(|&skin| root.skins.get(skin));
+    for joint in joints.flat_map(|skin| &skin.joints) {
+        if let Some(carries) = carries.get_mut(joint.value()) {
+            *carries = true;
+        }
+    }
+    for &node in hierarchy.order.iter().rev() {
+        if let Some(parent) = hierarchy.parents[node].filter(|_| carries[node]) {
+            carries[parent] = true;
+        }
+    }
+    carries
 }
 
 /// The name of a node with a mesh.
 fn name(root: &Root, node: usize) -> String {
-    let own = root.nodes[node].name.as_deref();
-    let own = own.filter(|name| !name.trim().is_empty());
-    let found = own.or_else(|| mesh_name(root, node));
-    found.map_or_else(|| format!("node{node}"), str::to_owned)
+    let names = [root.nodes[node].name.as_deref(), mesh_name(root, node)];
+    named(names, "node", node)
 }
 
 fn mesh_name(root: &Root, node: usize) -> Option<&str> {

@@ -1,136 +1,105 @@
 //! Morph targets of a primitive → those of its part.
 
 use super::{
-    accessors::{Accessor, Accessors},
-    draft::Draft,
+    accessors::Accessor,
     json::{Semantic, Type},
-    morphs::FileMorphs,
-    repairs::Repairs,
+    primitive::NodePrimitive,
+    skin::{Base, PrimitiveReader},
 };
 use crate::{
     format::FormatError,
     import::{
-        Limits,
-        axes::Basis,
         morph_normals::SmoothNormals,
         nodes::bind::{Binding, cofactors},
         report::Report,
+        scene::Parts,
     },
-    model::{MorphDelta, MorphTarget, SkinPart, is_near},
+    model::{MorphDelta, MorphTarget, is_near},
 };
 use glam::{DMat3, Vec3};
 
-/// The base shape of a part in its file.
-pub(super) struct Base<'a> {
-    pub(super) normals: Option<&'a Accessor<'a>>,
-    pub(super) tangents: Option<&'a Accessor<'a>>,
-}
-
-/// Reads the targets of parts.
-pub(super) struct Targets<'a> {
-    pub(super) accessors: &'a Accessors<'a>,
-    pub(super) basis: &'a Basis,
-    pub(super) limits: &'a Limits,
-    pub(super) morphs: &'a FileMorphs,
-}
-
-impl Targets<'_> {
-    /// Reads the targets of a draft for its part, whose positions, triangles and normals are complete. Those without
+impl PrimitiveReader<'_> {
+    /// Reads the targets of a primitive, whose positions, triangles and normals are complete. Those without
     /// normals get smooth ones; flat ones follow from positions alone.
-    pub(super) fn read(
+    pub(super) fn read_targets(
         &self,
-        draft: &Draft,
+        primitive: &mut NodePrimitive,
         Binding { to_skin, .. }: &Binding,
         base: &Base,
-        part: &mut SkinPart,
-        repairs: &mut Repairs,
+        parts: &mut Parts,
         report: &Report,
     ) -> Result<(), FormatError> {
-        let morphs = self.morphs.of_node(draft.node);
+        let morphs = self.morphs.of_node(primitive.node);
         let matrix = to_skin.matrix3;
         let turned = cofactors(&matrix);
-        let mut smooth = None;
-        for ((at, target), &morph) in draft
-            .primitive(self.accessors.root)
-            .targets
-            .iter()
-            .enumerate()
-            .zip(morphs)
-        {
+        let (mut smooth, mut targets) = (None, Vec::new());
+        let contents = primitive.contents(self.accessors.root);
+        for ((at, target), &morph) in contents.targets.iter().enumerate().zip(morphs) {
             let open = |semantic: Semantic| {
                 let Some(index) = target.get(semantic) else {
                     return Ok(None);
                 };
-                let place = format!("{}.targets[{at}].{semantic}", draft.place);
+                let place = format!("{}.targets[{at}].{semantic}", primitive.place);
                 let accessor = self
                     .accessors
                     .open(report, &place, index.value(), &[Type::Vec3])?;
-                draft.check_length(&accessor, &place, report)?;
+                primitive.check_length(&accessor, &place, report)?;
                 Ok(Some(accessor))
             };
             let positions = open(Semantic::Positions)?;
             // Those of a base without are computed.
-            let normals = base
-                .normals
-                .map(|_| open(Semantic::Normals))
-                .transpose()?
-                .flatten();
-            let tangents = base
-                .tangents
-                .map(|_| open(Semantic::Tangents))
-                .transpose()?
-                .flatten();
+            let of_base = |base: &Option<Accessor>, semantic| match base {
+                Some(_) => open(semantic),
+                None => Ok(None),
+            };
+            let normals = of_base(&base.normals, Semantic::Normals)?;
+            let tangents = of_base(&base.tangents, Semantic::Tangents)?;
             // A direction's change, divided by the length of the base's, which is normalized.
-            let along = |list: Option<&Accessor>,
-                         base: Option<&Accessor>,
+            let direction = |list: &Accessor, vertex| {
+                let direction = self.basis.direction(list.floats(vertex).into());
+                direction.as_dvec3()
+            };
+            // A direction's change, divided by the length of the base's, which is normalized.
+            let along = |list: &Option<Accessor>,
+                         base: &Option<Accessor>,
                          matrix: &DMat3,
                          vertex: usize| {
                 let (Some(list), Some(base)) = (list, base) else {
                     return Vec3::ZERO;
                 };
-                let place = |v: [f32; 3]| *matrix * self.basis.direction(v.into()).as_dvec3();
-                let change = place(list.floats(vertex)) / place(base.floats(vertex)).length();
-                if is_near(change.as_vec3()) {
-                    change.as_vec3()
-                } else {
-                    Vec3::ZERO
-                }
+                let change = *matrix * direction(list, vertex);
+                let change = change / (*matrix * direction(base, vertex)).length();
+                Some(change.as_vec3())
+                    .filter(|v| is_near(*v))
+                    .unwrap_or_default()
             };
-            let mut broken = 0;
-            let deltas = draft.vertices.iter().map(|&vertex| {
-                let vertex = vertex as usize;
-                let given = positions
-                    .as_ref()
-                    .map_or([0.0; 3], |list| list.floats(vertex));
-                let position = (matrix * self.basis.point(given.into()).as_dvec3()).as_vec3();
-                broken += usize::from(!is_near(position));
+            let deltas = primitive.vertices().map(|vertex| {
+                let given = positions.as_ref();
+                let given = given.map_or([0.0; 3], |list| list.floats(vertex));
+                let offset = matrix * self.basis.point(given.into()).as_dvec3();
                 MorphDelta {
-                    position: if is_near(position) {
-                        position
-                    } else {
-                        Vec3::ZERO
-                    },
-                    normal: along(normals.as_ref(), base.normals, &turned, vertex),
-                    tangent: along(tangents.as_ref(), base.tangents, &matrix, vertex),
+                    position: parts.repairs.offset(offset.as_vec3()).unwrap_or_default(),
+                    normal: along(&normals, &base.normals, &turned, vertex),
+                    tangent: along(&tangents, &base.tangents, &matrix, vertex),
                 }
             });
             let mut target = MorphTarget::new(morph, deltas);
-            repairs.morph_positions += broken;
-            if base.normals.is_some() && normals.is_none() && !target.vertices.is_empty() {
+            if target.vertices.is_empty() {
+                continue;
+            }
+            if base.normals.is_some() && normals.is_none() {
+                let part = &primitive.part;
                 let smooth = smooth
                     .get_or_insert_with(|| SmoothNormals::new(&part.positions, &part.triangles));
                 self.accessors
-                    .charge(report, &draft.place, smooth.work(&target))?;
+                    .charge(report, &primitive.place, smooth.work(&target))?;
                 smooth.complete(&part.positions, &part.triangles, &mut target);
             }
-            if !target.vertices.is_empty() {
-                repairs.morph_vertices += target.vertices.len();
-                self.limits
-                    .check_morph_vertices(report.file, repairs.morph_vertices)?;
-                part.morphs.push(target);
-            }
+            parts.admit_moves(report.file, target.vertices.len())?;
+            targets.push(target);
         }
-        part.morphs.sort_by_key(|target| target.morph);
+        targets.sort_by_key(|target| target.morph);
+        primitive.part.morphs = targets;
         Ok(())
     }
 }

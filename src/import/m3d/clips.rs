@@ -3,151 +3,83 @@
 use super::skeleton::Frame;
 use crate::{
     format::{
-        Diagnostic,
+        FormatError,
         m3d::{M3d, M3dKey},
     },
     import::{
+        Limits,
         axes::Basis,
-        names::{UniqueNames, listed},
-        resample::{Budget, Curve, MIRRORS, SAME_TIMES, Skin, resample},
+        names::named,
+        report::Report,
+        resample::Curve,
+        scene::{Bare, Clips, FileClips, SceneClip},
     },
-    model::{JointIndex, JointTransform, Model, Reach, SkeletalClip},
+    model::{JointIndex, JointTransform},
     plural::counted,
 };
 use glam::{Quat, Vec3};
-use std::collections::BTreeSet;
 
-/// Imports the clips of a file.
-pub(super) struct Importer<'a> {
-    pub(super) file: &'a str,
-    pub(super) m3d: &'a M3d,
-    pub(super) basis: &'a Basis,
-    pub(super) joint_of_bone: &'a [JointIndex],
-    /// Per bone.
-    pub(super) frames: &'a [Frame],
-}
-
-impl Importer<'_> {
-    /// Imports the clips in the joint order of `model`, whose skeleton and parts are complete.
-    ///
-    /// A clip runs from 0 to the last key of any bone. Before its first key and after its last, a bone holds that key. A
-    /// bone without keys is not animated.
-    pub(super) fn run(
-        &self,
-        model: &Model,
-        reach: &mut Reach,
-        warnings: &mut Vec<Diagnostic>,
-    ) -> Vec<SkeletalClip> {
-        let &Self {
-            file,
-            m3d,
-            basis,
-            joint_of_bone,
-            frames,
-        } = self;
-        if m3d.clips.is_empty() {
-            return Vec::new();
-        }
-        if joint_of_bone.is_empty() {
-            let message = format!(
-                "the file has {} but no bones",
-                counted(m3d.clips.len(), "clip")
-            );
-            warnings.push(Diagnostic::warning(file, message).with_hint("the clips are left out"));
-            return Vec::new();
-        }
-
-        let skin = Skin::new(model);
-        let mut budget = Budget::default();
-        // The keys of all clips count from the first clip on.
-        budget.add_keys(
-            m3d.clips
-                .iter()
-                .flat_map(|clip| &clip.bones)
-                .map(Vec::len)
-                .sum(),
-        );
-        let (mut unusable, mut renamed, mut names) = (0, 0, UniqueNames::default());
-        let mut mirrors = BTreeSet::new();
-        let (mut clips, mut too_large) = (Vec::with_capacity(m3d.clips.len()), Vec::new());
-        for (at, clip) in m3d.clips.iter().enumerate() {
-            let wanted = if clip.name.trim().is_empty() {
-                format!("clip{at}")
-            } else {
-                clip.name.clone()
-            };
-            let name = names.add(wanted.clone());
-            renamed += usize::from(name != wanted);
-            let mut curves: Vec<Curve> = joint_of_bone.iter().map(|_| Curve::default()).collect();
-            for ((keys, &joint), &frame) in clip.bones.iter().zip(joint_of_bone).zip(frames) {
-                let curve = curve(keys, basis, frame, &mut unusable);
-                if curve
-                    .keys()
-                    .iter()
-                    .any(|key| key.scale.element_product() < 0.0)
-                {
-                    mirrors.insert(&*model.skeleton.names()[usize::from(joint)]);
-                }
-                curves[usize::from(joint)] = curve;
-            }
-            let Some(sampled) = resample(&curves, 0.0, &skin, &mut budget) else {
-                too_large.push(name);
-                continue;
-            };
-            let doubts = sampled.doubts(&name, &curves, &skin);
-            warnings.extend(
-                doubts.map(|(message, hint)| Diagnostic::warning(file, message).with_hint(hint)),
-            );
-            let raw = sampled.into_clip(name, model.skeleton.names(), &curves);
-            match raw.build() {
-                Ok(clip) => match reach.admit(&model.skeleton, &clip) {
-                    Ok(()) => clips.push(clip),
-                    Err(message) => {
-                        let message = format!("clip `{}` is left out: {message}", clip.timing.name);
-                        warnings.push(Diagnostic::warning(file, message));
-                    }
-                },
-                Err(error) => warnings.push(Diagnostic::warning(
-                    file,
-                    format!("{error}; the clip is left out"),
-                )),
-            }
-        }
-        if !too_large.is_empty() {
-            let names = listed(too_large.iter().map(String::as_str));
-            let message = format!(
-                "clips that take too much memory for the few keys of the file are left out: {names}"
-            );
-            warnings.push(Diagnostic::warning(file, message).with_hint(SAME_TIMES));
-        }
-        if renamed > 0 {
-            warnings.push(Diagnostic::warning(
-                file,
-                format!(
-                    "numbers were added to the names of {}, because other clips have the same",
-                    counted(renamed, "clip")
-                ),
-            ));
-        }
-        if !mirrors.is_empty() {
-            let names = listed(mirrors);
-            let message = format!(
-                "a negative scale mirrors joints in clips but not in the bind pose, or the other way around: {names}"
-            );
-            warnings.push(Diagnostic::warning(file, message).with_hint(MIRRORS));
-        }
-        if unusable > 0 {
-            let message = format!(
-                "the clips have {} without a valid transform, for example with a rotation of all zeros",
-                counted(unusable, "key")
-            );
-            warnings.push(
-                Diagnostic::warning(file, message)
-                    .with_hint("they were left out or given no rotation"),
-            );
-        }
-        clips
+/// Imports the clips of a file. `joint_of_bone` and `frames` have an entry per bone.
+///
+/// A clip runs from 0 to the last key of any bone. Before its first key and after its last, a bone holds that key. A
+/// bone without keys is not animated.
+pub(super) fn import(
+    m3d: &M3d,
+    basis: &Basis,
+    (joint_of_bone, frames): (&[JointIndex], &[Frame]),
+    bare: &mut Bare,
+    limits: &Limits,
+    report: &mut Report,
+) -> Result<FileClips, FormatError> {
+    if m3d.clips.is_empty() {
+        return Ok(FileClips::default());
     }
+    if joint_of_bone.is_empty() {
+        let message = format!(
+            "the file has {} but no bones",
+            counted(m3d.clips.len(), "clip")
+        );
+        report.warn("", message, "the clips are left out");
+        return Ok(FileClips::default());
+    }
+    let names = bare.model.skeleton.names().clone();
+    let mut clips = Clips::new("", bare, limits);
+    // The keys of all clips count from the first clip on.
+    let bones = m3d.clips.iter().flat_map(|clip| &clip.bones);
+    clips.budget.add_keys(bones.map(Vec::len).sum());
+    let mut unusable = 0;
+    for (at, clip) in m3d.clips.iter().enumerate() {
+        let name = named([Some(clip.name.as_str())], "clip", at);
+        let mut curves: Vec<Curve> = joint_of_bone.iter().map(|_| Curve::default()).collect();
+        for ((keys, &joint), &frame) in clip.bones.iter().zip(joint_of_bone).zip(frames) {
+            let curve = curve(keys, basis, frame, &mut unusable);
+            let mirrors = |key: &JointTransform| key.scale.element_product() < 0.0;
+            if curve.keys().iter().any(mirrors) {
+                clips.mirrored.add(&name, &names[usize::from(joint)]);
+            }
+            curves[usize::from(joint)] = curve;
+        }
+        let clip = SceneClip {
+            name,
+            curves,
+            ..SceneClip::default()
+        };
+        clips.add(vec![clip], report)?;
+    }
+    if unusable > 0 {
+        let message = format!(
+            "the clips have {} without a valid transform, for example with a rotation of all zeros",
+            counted(unusable, "key")
+        );
+        let hint = "they were left out or given no rotation";
+        report.warn("", message, hint);
+    }
+    let clips = clips.finish(report);
+    // They have keys of all properties.
+    Ok(FileClips {
+        keyed: Vec::new(),
+        ..clips
+    })
 }
 
 /// Returns the valid keys of a bone, in Bevy's axes.

@@ -23,7 +23,10 @@ pub(super) fn import(m3d: &M3d) -> Vec<Material> {
 }
 
 fn convert(at: usize, m3d: &M3dMaterial) -> Material {
-    let plain = plain(String::new());
+    let plain = Material {
+        normal_map_green_down: true,
+        ..Material::default()
+    };
     let finite = |v: f32, otherwise: f32| if v.is_finite() { v.max(0.0) } else { otherwise };
     let [red, green, blue] = m3d.diffuse.map(|c| finite(c, 1.0));
     let text = |text: &Option<String>| text.clone().filter(|t| !t.trim().is_empty());
@@ -49,15 +52,6 @@ fn convert(at: usize, m3d: &M3dMaterial) -> Material {
         alpha_cutoff: m3d.alpha_clip.then_some(ALPHA_CUTOFF),
         double_sided: m3d.alpha_clip,
         ..plain
-    }
-}
-
-/// Returns the material of a subset without one.
-pub(super) fn plain(name: String) -> Material {
-    Material {
-        name,
-        normal_map_green_down: true,
-        ..Material::default()
     }
 }
 

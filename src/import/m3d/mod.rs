@@ -3,6 +3,8 @@
 //! The files do not specify their handedness. Direct3D draws triangles that are clockwise on the screen,
 //! so `(b − a) × (c − a)` agrees with the vertex normals in left-handed data and opposes them in
 //! right-handed data; the majority decides.
+//!
+//! What becomes of what is read is decided in `import/scene`: see decision 064.
 
 mod clips;
 mod export;
@@ -13,14 +15,13 @@ mod skin;
 pub use export::to_m3d;
 
 use super::{
-    Hand, ImportReport, ImportSettings, Imported, UpAxis,
+    EmbeddedManifest, Hand, Images, ImportReport, ImportSettings, Imported, UpAxis,
     axes::Basis,
+    report::Report,
+    scene::{Bare, Parts},
     winding::{self, Facing},
 };
-use crate::{
-    format::{Checked, Diagnostic, FormatError, m3d::M3d},
-    model::{Model, Reach},
-};
+use crate::format::{Checked, FormatError, m3d::M3d};
 use glam::Vec3;
 use skeleton::Bones;
 
@@ -39,8 +40,7 @@ pub fn from_m3d(
     m3d: &Checked<M3d>,
     settings: &ImportSettings,
 ) -> Result<Imported, FormatError> {
-    let mut warnings = Vec::new();
-
+    let mut report = Report::new(file);
     let faces = facing(m3d);
     let right_handed = match settings.hand {
         Hand::Left => false,
@@ -49,58 +49,35 @@ pub fn from_m3d(
         Hand::Auto => faces.against_normals > faces.with_normals,
     };
     if settings.hand == Hand::Auto && faces == Facing::default() && !m3d.triangles.is_empty() {
-        let warning = Diagnostic::warning(
-            file,
-            "no normals to detect the handedness from; left-handed coordinates are assumed",
-        );
-        warnings.push(warning.with_hint("set `hand` if the model appears mirrored"));
+        let message =
+            "no normals to detect the handedness from; left-handed coordinates are assumed";
+        let hint = "set `hand` if the model appears mirrored";
+        report.warn("", message, hint);
     }
     let basis = Basis::new(file, settings, right_handed, UpAxis::Y)?;
-
     let Bones {
         skeleton,
-        joints: joint_of_bone,
+        joints,
         frames,
-    } = skeleton::import(file, m3d, &basis, &mut warnings)?;
-    let reach = Reach::new(&skeleton)
-        .map_err(|message| FormatError::one(Diagnostic::error(file, message)))?;
-    let materials = materials::import(m3d);
-    let mut imported = Imported {
-        model: Model {
-            skeleton,
-            materials,
-            ..Model::default()
-        },
-        reach,
-        ..Imported::default()
-    };
-    imported.report = ImportReport {
+    } = skeleton::import(m3d, &basis, &mut report)?;
+    let figures = ImportReport {
         dialect: Some(m3d.dialect),
-        vertices: m3d.vertices.len(),
-        triangles: m3d.triangles.len(),
         right_handed,
         ..ImportReport::default()
     };
-    let skin = skin::Importer {
-        file,
+    let mut parts = Parts::new(settings, &basis, materials::import(m3d), figures);
+    let subsets = skin::SubsetReader {
         m3d,
         basis: &basis,
         faces,
-        joint_of_bone: &joint_of_bone,
+        joint_of_bone: &joints,
     };
-    let Imported { model, report, .. } = &mut imported;
-    model.parts = skin.run(settings, &mut model.materials, report, &mut warnings);
-    let Imported { model, reach, .. } = &mut imported;
-    let clips = clips::Importer {
-        file,
-        m3d,
-        basis: &basis,
-        joint_of_bone: &joint_of_bone,
-        frames: &frames,
-    };
-    model.clips = clips.run(model, reach, &mut warnings);
-    imported.warnings = warnings;
-    Ok(imported)
+    subsets.run(&mut parts, &mut report)?;
+    let parts = parts.finish(&mut report);
+    let mut bare = Bare::new("", skeleton, parts, settings, &mut report)?;
+    let bones = (&*joints, &*frames);
+    let clips = clips::import(m3d, &basis, bones, &mut bare, &settings.limits, &mut report)?;
+    Ok(bare.finish(clips, Images::new(), EmbeddedManifest::default(), report))
 }
 
 /// Returns the directions in which the triangles face, in the file's own axes.

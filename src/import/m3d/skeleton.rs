@@ -5,11 +5,11 @@
 
 use crate::{
     format::{
-        Diagnostic, FormatError,
+        FormatError,
         m3d::{M3d, M3dBone},
     },
     hierarchy::Hierarchy,
-    import::axes::Basis,
+    import::{axes::Basis, report::Report},
     model::{Joint, JointIndex, JointTransform, Skeleton, affine_from_row_vector_matrix, is_near},
 };
 use glam::{Affine3A, DMat3, Quat, Vec3};
@@ -57,12 +57,7 @@ pub(super) struct Bones {
 /// Imports the skeleton.
 ///
 /// The rest pose is the bind pose; `.m3d` has no other.
-pub(super) fn import(
-    file: &str,
-    m3d: &M3d,
-    basis: &Basis,
-    warnings: &mut Vec<Diagnostic>,
-) -> Result<Bones, FormatError> {
+pub(super) fn import(m3d: &M3d, basis: &Basis, report: &mut Report) -> Result<Bones, FormatError> {
     let bones = &m3d.bones;
     if bones.len() > Skeleton::MAX_JOINTS {
         let message = format!(
@@ -70,13 +65,10 @@ pub(super) fn import(
             bones.len(),
             Skeleton::MAX_JOINTS
         );
-        return Err(FormatError::one(Diagnostic::error(file, message)));
+        return Err(report.error("", message, ""));
     }
-    let mut unusable = Vec::new();
-    let mut inverse_bind: Vec<Affine3A> = bones
-        .iter()
-        .map(|bone| offset(bone).map_or(Affine3A::IDENTITY, |m| basis.affine(m)))
-        .collect();
+    let offsets = offsets(bones, report);
+    let mut inverse_bind: Vec<Affine3A> = offsets.iter().map(|m| basis.affine(*m)).collect();
     let mirrors: Vec<bool> = inverse_bind
         .iter()
         .map(|m| m.as_daffine3().matrix3.determinant() < 0.0)
@@ -89,17 +81,6 @@ pub(super) fn import(
         // The x axis is reversed in the joint's space, so that the matrix doesn't mirror any more.
         *matrix = Affine3A::from_scale(Vec3::new(-1.0, 1.0, 1.0)) * *matrix;
     }
-    unusable.extend((0..bones.len()).filter(|&b| offset(&bones[b]).is_none()));
-    if let Some(first) = unusable.first() {
-        let message = format!(
-            "{} of {} offset matrices have no inverse or are not affine, the first of bone {first}",
-            unusable.len(),
-            bones.len()
-        );
-        warnings
-            .push(Diagnostic::warning(file, message).with_hint("the identity was used instead"));
-    }
-
     let hierarchy = Hierarchy::new(bones.iter().map(|bone| bone.parent));
     let joint_of_bone: Vec<_> = hierarchy
         .places()
@@ -124,8 +105,8 @@ pub(super) fn import(
             inverse_bind: inverse_bind[bone],
         }
     });
-    let skeleton = Skeleton::new(joints.collect())
-        .map_err(|error| FormatError::one(Diagnostic::error(file, error.to_string())))?;
+    let skeleton =
+        Skeleton::new(joints.collect()).map_err(|error| report.error("", error.to_string(), ""))?;
     let above_mirrors = |bone: usize| hierarchy.parents[bone].is_some_and(|parent| mirrors[parent]);
     let frame = |(bone, &mirrors)| Frame {
         mirrors,
@@ -136,6 +117,20 @@ pub(super) fn import(
         joints: joint_of_bone,
         frames: mirrors.iter().enumerate().map(frame).collect(),
     })
+}
+
+/// Returns the bones' offsets for column vectors; the identity for those that can't be used.
+fn offsets(bones: &[M3dBone], report: &mut Report) -> Vec<Affine3A> {
+    let offsets: Vec<Option<Affine3A>> = bones.iter().map(offset).collect();
+    if let Some(first) = offsets.iter().position(Option::is_none) {
+        let unusable = offsets.iter().filter(|offset| offset.is_none()).count();
+        let message = format!(
+            "{unusable} of {} offset matrices have no inverse or are not affine, the first of bone {first}",
+            bones.len()
+        );
+        report.warn("", message, "the identity was used instead");
+    }
+    offsets.into_iter().map(Option::unwrap_or_default).collect()
 }
 
 /// A bone's offset for column vectors, if it is affine and has an inverse.

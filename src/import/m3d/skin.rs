@@ -1,28 +1,24 @@
 //! Subsets → parts: positions, normals, tangents and influences in Bevy's axes.
 
-use super::materials;
 use crate::{
     format::{
-        Diagnostic,
+        FormatError,
         m3d::{M3d, M3dSubset, M3dVertex},
     },
     import::{
-        ImportReport, ImportSettings,
         axes::Basis,
-        finish::Finisher,
-        influences::{VertexWeights, WeightReader},
-        normals::repair_normals,
+        influences::VertexWeights,
+        report::Report,
+        scene::{Oddity, Parts, sound_tex_coord},
         winding::{self, Facing},
     },
-    model::{JointIndex, Material, SkinPart, is_near},
-    plural::{counted, have},
+    model::{JointIndex, SkinPart},
 };
-use glam::{Vec2, Vec3, Vec4};
+use glam::{Vec3, Vec4};
 use std::ops::Range;
 
-/// Imports the parts of a file.
-pub(super) struct Importer<'a> {
-    pub(super) file: &'a str,
+/// Reads the subsets of a file.
+pub(super) struct SubsetReader<'a> {
     pub(super) m3d: &'a M3d,
     pub(super) basis: &'a Basis,
     /// The directions in which the triangles face, in the file's own axes.
@@ -31,101 +27,64 @@ pub(super) struct Importer<'a> {
     pub(super) joint_of_bone: &'a [JointIndex],
 }
 
-/// Number of repairs, over all parts.
-#[derive(Default)]
-struct Repairs {
-    positions: usize,
-    missing_normals: usize,
-    long_normals: usize,
-    turned: usize,
-}
-
 /// Most triangles drawn per triangle in the file. Subsets may overlap, but they must not all draw everything.
 const MAX_OVERDRAW: usize = 8;
 
-/// Share of repairs below which there is no warning, since most files need a few.
-const WORTH_SAYING: f32 = 0.01;
-
-impl Importer<'_> {
-    /// Returns the parts in the order of their subsets. Adds a material if there is none.
-    pub(super) fn run(
-        &self,
-        settings: &ImportSettings,
-        materials: &mut Vec<Material>,
-        report: &mut ImportReport,
-        warnings: &mut Vec<Diagnostic>,
-    ) -> Vec<SkinPart> {
+impl SubsetReader<'_> {
+    /// Adds the parts in the order of their subsets.
+    pub(super) fn run(&self, parts: &mut Parts, report: &mut Report) -> Result<(), FormatError> {
         let m3d = self.m3d;
-        let subsets = self.subsets(warnings);
+        parts.admit(report.file, m3d.vertices.len(), m3d.triangles.len())?;
+        let subsets = self.subsets(report);
         // Subsets that share vertices would each need a copy of everything in their range.
         let keep_ranges = subsets
             .iter()
             .map(|s| u64::from(s.vertex_count))
             .sum::<u64>()
             <= m3d.vertices.len() as u64;
-        let mut reader = WeightReader::default();
-        let mut repairs = Repairs::default();
         let mut renumber = vec![0; m3d.vertices.len()];
-        let mut finisher = Finisher::new(settings);
         for (at, subset) in subsets.iter().enumerate() {
             let triangles = &m3d.triangles[faces(subset, m3d)];
             if triangles.is_empty() {
                 continue;
             }
-            let material = material_of(at, subset, materials);
-            let range = if keep_ranges {
-                enclosing_range(subset, triangles, m3d.vertices.len())
-            } else {
-                None
-            };
-            let vertices: Vec<u32> = match range {
-                Some(range) => range.collect(),
-                None => used_vertices(triangles),
-            };
+            let range = keep_ranges
+                .then(|| enclosing_range(subset, triangles, m3d.vertices.len()))
+                .flatten();
+            let vertices: Vec<u32> =
+                range.map_or_else(|| used_vertices(triangles), Iterator::collect);
             for (new, &old) in vertices.iter().enumerate() {
                 renumber[old as usize] = new as u32;
             }
-            let mut part = self.part(&vertices, &mut repairs);
+            let mut part = self.part(&vertices, parts);
             part.triangles = triangles
                 .iter()
                 .map(|t| t.map(|v| renumber[v as usize]))
                 .collect();
-            part.material = material;
-            // A file without materials leaves the parts nameless: number them.
-            part.name = if m3d.materials.is_empty() {
-                format!("subset{at}")
-            } else {
-                materials[material].name.clone()
-            };
-            self.face_outward(&mut part, &mut repairs);
-            let (missing, long) =
-                repair_normals(&part.positions, &part.triangles, &mut part.normals);
-            repairs.missing_normals += missing;
-            repairs.long_normals += long;
+            (part.name, part.material) = name_and_material(at, subset, m3d, parts);
+            self.face_outward(&mut part, parts);
+            parts.repair_normals(&mut part);
             settle_handedness(&mut part);
 
             if self.joint_of_bone.is_empty() {
-                finisher.add(part);
+                parts.add(part);
                 continue;
             }
             let mut weights = VertexWeights::default();
             for &vertex in &vertices {
-                reader.push(&mut weights, self.weights(&m3d.vertices[vertex as usize]));
+                let of_vertex = self.weights(&m3d.vertices[vertex as usize]);
+                parts.reader.push(&mut weights, of_vertex);
             }
-            for piece in finisher.split(part, &weights) {
-                finisher.add(piece);
+            for piece in parts.split(part, &weights) {
+                parts.add(piece);
             }
         }
-        reader.add_to(report);
-        warnings.extend(reader.warning(self.file, "skin"));
-        let finished = finisher.finish(self.file, report);
-        warnings.extend(finished.warning);
-        repairs.tell(self.file, m3d, finished.missing_tangents, warnings);
-        finished.parts
+        parts.note_missing_tangents();
+        Ok(())
     }
 
     /// Returns the subsets to draw: one for everything if the file has none.
-    fn subsets(&self, warnings: &mut Vec<Diagnostic>) -> Vec<M3dSubset> {
+    fn subsets(&self, report: &mut Report) -> Vec<M3dSubset> {
         let m3d = self.m3d;
         if m3d.subsets.is_empty() {
             return vec![M3dSubset {
@@ -148,20 +107,20 @@ impl Importer<'_> {
                 kept.len(),
                 m3d.subsets.len()
             );
-            warnings.push(Diagnostic::warning(self.file, message).with_hint(hint));
+            report.warn("", message, &hint);
         } else if drawn < m3d.triangles.len() {
             let message = format!(
                 "triangles of no subset are left out: {} of {}",
                 m3d.triangles.len() - drawn,
                 m3d.triangles.len()
             );
-            warnings.push(Diagnostic::warning(self.file, message));
+            report.warn("", message, "");
         }
         kept
     }
 
     /// Returns a part with vertices, but without triangles, influences and name.
-    fn part(&self, vertices: &[u32], repairs: &mut Repairs) -> SkinPart {
+    fn part(&self, vertices: &[u32], parts: &mut Parts) -> SkinPart {
         let count = vertices.len();
         let mut part = SkinPart {
             positions: Vec::with_capacity(count),
@@ -175,30 +134,20 @@ impl Importer<'_> {
         for &vertex in vertices {
             let v = &self.m3d.vertices[vertex as usize];
             let position = self.basis.point(v.position.into());
-            let position = if is_near(position) {
-                position
-            } else {
-                repairs.positions += 1;
-                Vec3::ZERO
-            };
             let [x, y, z, sign] = v.tangent;
-            let tex_coord = Vec2::from(v.tex_coord);
-            part.positions.push(position);
+            part.positions
+                .push(parts.repairs.position(position, vertex));
             part.normals.push(self.basis.direction(v.normal.into()));
             part.tangents
                 .push(self.basis.direction(Vec3::new(x, y, z)).extend(sign * w));
-            part.tex_coords.push(if tex_coord.is_finite() {
-                tex_coord
-            } else {
-                Vec2::ZERO
-            });
+            part.tex_coords.push(sound_tex_coord(v.tex_coord.into()));
         }
         part.source_vertices = vertices.to_vec();
         part
     }
 
     /// Makes triangles counter-clockwise as seen from outside.
-    fn face_outward(&self, part: &mut SkinPart, repairs: &mut Repairs) {
+    fn face_outward(&self, part: &mut SkinPart, parts: &mut Parts) {
         let Facing {
             with_normals,
             against_normals,
@@ -208,13 +157,15 @@ impl Importer<'_> {
         if !evidence || (with_normals >= against_normals) == self.basis.mirrors() {
             winding::turn_over(&mut part.triangles);
         }
-        if evidence {
-            repairs.turned +=
-                winding::agree_with_normals(&part.positions, &part.normals, &mut part.triangles);
+        let turned = if evidence {
+            winding::agree_with_normals(&part.positions, &part.normals, &mut part.triangles)
         } else if winding::outwardness(&part.positions, &part.triangles) < -0.3 {
-            repairs.turned += part.triangles.len();
             winding::turn_over(&mut part.triangles);
-        }
+            part.triangles.len()
+        } else {
+            0
+        };
+        parts.repairs.count(Oddity::FacesInward, turned);
     }
 
     /// The bones of a vertex, of which the format has four at most.
@@ -263,18 +214,20 @@ fn used_vertices(triangles: &[[u32; 3]]) -> Vec<u32> {
     used
 }
 
-/// Returns the material of a subset: by its ID, or else by its position, or else the last one. The parser has already
-/// warned about invalid IDs.
-fn material_of(at: usize, subset: &M3dSubset, materials: &mut Vec<Material>) -> usize {
-    if materials.is_empty() {
-        materials.push(materials::plain("plain".into()));
+/// Returns the name and the material of a subset's part. The material is that of the subset's ID, or else of its position, or
+/// else the last one; the parser has already warned about invalid IDs. It names the part.
+fn name_and_material(
+    at: usize,
+    subset: &M3dSubset,
+    m3d: &M3d,
+    parts: &mut Parts,
+) -> (String, usize) {
+    if m3d.materials.is_empty() {
+        return (format!("subset{at}"), parts.default_material());
     }
-    let id = subset.id as usize;
-    if id < materials.len() {
-        id
-    } else {
-        at.min(materials.len() - 1)
-    }
+    let (id, last) = (subset.id as usize, m3d.materials.len() - 1);
+    let material = if id <= last { id } else { at.min(last) };
+    (parts.materials[material].name.clone(), material)
 }
 
 /// Converts the signs of the given tangents to Bevy's convention.
@@ -308,64 +261,6 @@ fn settle_handedness(part: &mut SkinPart) {
                 }
             }
         }
-    }
-}
-
-impl Repairs {
-    fn tell(&self, file: &str, m3d: &M3d, missing_tangents: usize, warnings: &mut Vec<Diagnostic>) {
-        let count = m3d.vertices.len();
-        let vertices = counted(count, "vertex");
-        let worth = |count: usize, of: usize| count as f32 > of as f32 * WORTH_SAYING;
-        let mut say = |told: bool, message: String, hint: &str| {
-            if told {
-                warnings.push(Diagnostic::warning(file, message).with_hint(hint));
-            }
-        };
-        say(
-            self.positions > 0,
-            format!(
-                "{} of {vertices} {} no finite position",
-                self.positions,
-                have(self.positions)
-            ),
-            "they were put at the origin",
-        );
-        say(
-            self.missing_normals > 0,
-            format!(
-                "{} of {vertices} {} no normal",
-                self.missing_normals,
-                have(self.missing_normals)
-            ),
-            "they were computed",
-        );
-        say(
-            worth(self.long_normals, count),
-            format!(
-                "{} of {vertices} {} a normal that is not of unit length",
-                self.long_normals,
-                have(self.long_normals)
-            ),
-            "they were normalized",
-        );
-        say(
-            worth(missing_tangents, count),
-            format!(
-                "{missing_tangents} of {vertices} {} no usable tangent",
-                have(missing_tangents)
-            ),
-            "they were computed",
-        );
-        say(
-            worth(self.turned, m3d.triangles.len()),
-            format!(
-                "{} of {} {} inward",
-                self.turned,
-                counted(m3d.triangles.len(), "triangle"),
-                if self.turned == 1 { "faces" } else { "face" }
-            ),
-            "they were flipped",
-        );
     }
 }
 

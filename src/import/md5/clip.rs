@@ -14,6 +14,7 @@ use crate::{
         Hand, ImportSettings, UpAxis,
         axes::Basis,
         matching::{NamedJoints, find_sources},
+        report::Report,
         subframes,
     },
     model::{ClipFrames, ClipTiming, JointIndex, JointTransform, Reach, SkeletalClip, Skeleton},
@@ -53,7 +54,7 @@ pub fn clip_from_md5(
     settings: &ImportSettings,
 ) -> Result<Parsed<SkeletalClip>, FormatError> {
     let basis = Basis::new(file, settings, settings.hand != Hand::Left, UpAxis::Z)?;
-    let error = |message: String| FormatError::one(Diagnostic::error(file, message));
+    let mut report = Report::new(file);
     let anim = &*anim.forward();
     let frame_count = anim.frame_count();
     let joints = skeleton.len().max(anim.joints.len());
@@ -66,12 +67,9 @@ pub fn clip_from_md5(
             frame_count.saturating_mul(joints),
             anim.frames.len()
         );
-        let hint = "the file is damaged: export it again";
-        return Err(FormatError::one(
-            Diagnostic::error(file, message).with_hint(hint),
-        ));
+        return Err(report.error("", message, "the file is damaged: export it again"));
     }
-    let (matching, warnings) = Matching::new(file, name, anim, skeleton)?;
+    let matching = Matching::new(name, anim, skeleton, &mut report)?;
     let duration = (frame_count - 1) as f64 / f64::from(anim.frame_rate);
     let timing = ClipTiming::new(name, duration);
     let additive = is_delta(file) || is_delta(name);
@@ -80,15 +78,15 @@ pub fn clip_from_md5(
         frames.subtract_first();
     }
     let steps = subframes::steps(&frames);
-    let mut clip =
-        SkeletalClip::subdivided(timing, &frames, steps).map_err(|e| error(e.to_string()))?;
+    let mut clip = SkeletalClip::subdivided(timing, &frames, steps)
+        .map_err(|e| report.error("", e.to_string(), ""))?;
     clip.additive = additive;
     Reach::new(skeleton)
         .and_then(|mut reach| reach.admit(skeleton, &clip))
-        .map_err(|message| error(format!("clip `{name}`: {message}")))?;
+        .map_err(|message| report.error("", format!("clip `{name}`: {message}"), ""))?;
     Ok(Parsed {
         value: clip,
-        warnings,
+        warnings: report.finish(),
     })
 }
 
@@ -142,48 +140,13 @@ struct Matching {
 
 impl Matching {
     fn new(
-        file: &str,
         clip: &str,
         anim: &Md5Anim,
         skeleton: &Skeleton,
-    ) -> Result<(Self, Vec<Diagnostic>), FormatError> {
+        report: &mut Report,
+    ) -> Result<Self, FormatError> {
         let names = skeleton.names();
-        // Nearly always, the joints are the same in the same order, by which Doom matches them.
-        let alike = anim.joints.len() == names.len()
-            && anim
-                .joints
-                .iter()
-                .zip(&**names)
-                .all(|(j, n)| *j.name == **n);
-        let (source, extra, doubles): (Vec<Option<usize>>, Vec<&str>, Vec<&str>) = if alike {
-            ((0..names.len()).map(Some).collect(), Vec::new(), Vec::new())
-        } else {
-            let hierarchy = Hierarchy::new(anim.joints.iter().map(|joint| joint.parent));
-            let theirs = NamedJoints::new(
-                anim.joints.iter().map(|joint| &*joint.name).collect(),
-                hierarchy,
-            );
-            let mut source = vec![None; names.len()];
-            find_sources(
-                &theirs,
-                &NamedJoints::of(skeleton, |name| name),
-                &mut source,
-            );
-            let mut is_used = vec![false; anim.joints.len()];
-            source
-                .iter()
-                .flatten()
-                .for_each(|joint: &usize| is_used[*joint] = true);
-            let known: HashSet<&str> = names.iter().map(|name| &**name).collect();
-            let unused = anim
-                .joints
-                .iter()
-                .zip(is_used)
-                .filter(|(_, is_used)| !is_used)
-                .map(|(joint, _)| &*joint.name);
-            let (doubles, extra) = unused.partition(|name| known.contains(name));
-            (source, extra, doubles)
-        };
+        let (source, extra, doubles) = sources(anim, skeleton);
         let missing: Vec<&str> = names
             .iter()
             .zip(&source)
@@ -197,9 +160,7 @@ impl Matching {
                 listed(names.iter().map(|n| &**n))
             );
             let hint = "the clip belongs to another model, or its joints were renamed";
-            return Err(FormatError::one(
-                Diagnostic::error(file, message).with_hint(hint),
-            ));
+            return Err(report.error("", message, hint));
         }
 
         let differs = |(joint, found): (usize, &Option<usize>)| {
@@ -221,54 +182,42 @@ impl Matching {
             .map(|joint| joint.parent);
         let hierarchy = Hierarchy::new(parents);
 
-        let mut warnings = Vec::new();
-        let mut warn = |what: &str, names: Vec<&str>, hint: Option<String>| {
-            if !names.is_empty() {
-                let warning =
-                    Diagnostic::warning(file, format!("clip `{clip}`: {what}: {}", listed(names)));
-                warnings.push(warning.with_hint(hint.unwrap_or_default()));
-            }
-        };
         let guess = missing.iter().find_map(|ours| {
             let theirs = nearest(ours, extra.iter().copied())?;
             Some(format!(
                 "is the clip's `{theirs}` the model's `{ours}`? joints are matched by name"
             ))
         });
-        warn(
-            "joints of the model that the clip lacks keep their rest pose",
-            missing,
-            None,
-        );
-        warn(
-            "joints of the clip that the model lacks are left out",
-            extra,
-            guess,
-        );
-        warn(
-            "joints are left out, because the clip has more of their name than the model",
-            doubles,
-            None,
-        );
-        let moved_names = names
-            .iter()
-            .zip(&moved)
-            .filter(|(_, moved)| **moved)
-            .map(|(n, _)| &**n)
-            .collect();
-        warn(
-            "joints keep their place in model space, because their parent in the model is another",
-            moved_names,
-            None,
-        );
-        Ok((
-            Self {
-                source,
-                moved,
-                hierarchy,
-            },
-            warnings,
-        ))
+        let moved_names = names.iter().zip(&moved).filter(|(_, moved)| **moved);
+        for (what, names, hint) in [
+            (
+                "joints of the model that the clip lacks keep their rest pose",
+                missing,
+                "",
+            ),
+            (
+                "joints of the clip that the model lacks are left out",
+                extra,
+                guess.as_deref().unwrap_or_default(),
+            ),
+            (
+                "joints are left out, because the clip has more of their name than the model",
+                doubles,
+                "",
+            ),
+            (
+                "joints keep their place in model space, because their parent in the model is another",
+                moved_names.map(|(name, _)| &**name).collect(),
+                "",
+            ),
+        ] {
+            report.warn_of("", &format!("clip `{clip}`: {what}"), names, hint);
+        }
+        Ok(Self {
+            source,
+            moved,
+            hierarchy,
+        })
     }
 
     /// Returns the transforms of all joints in all frames.
@@ -353,6 +302,41 @@ impl Matching {
             });
         }
     }
+}
+
+/// Returns the joint of an animation for each joint of a skeleton, and the names of those that are of no use: those that the
+/// skeleton lacks, and those of a name that the animation has more of.
+fn sources<'a>(
+    anim: &'a Md5Anim,
+    skeleton: &Skeleton,
+) -> (Vec<Option<usize>>, Vec<&'a str>, Vec<&'a str>) {
+    let names = skeleton.names();
+    // Nearly always, the joints are the same in the same order, by which Doom matches them.
+    let mut pairs = anim.joints.iter().zip(&**names);
+    if anim.joints.len() == names.len() && pairs.all(|(joint, name)| *joint.name == **name) {
+        let source = (0..names.len()).map(Some).collect();
+        return (source, Vec::new(), Vec::new());
+    }
+    let hierarchy = Hierarchy::new(anim.joints.iter().map(|joint| joint.parent));
+    let theirs = anim.joints.iter().map(|joint| &*joint.name).collect();
+    let theirs = NamedJoints::new(theirs, hierarchy);
+    let ours = NamedJoints::of(skeleton, |name| name);
+    let mut source = vec![None; names.len()];
+    find_sources(&theirs, &ours, &mut source);
+    let mut is_used = vec![false; anim.joints.len()];
+    source
+        .iter()
+        .flatten()
+        .for_each(|joint: &usize| is_used[*joint] = true);
+    let known: HashSet<&str> = names.iter().map(|name| &**name).collect();
+    let unused = anim
+        .joints
+        .iter()
+        .zip(is_used)
+        .filter(|(_, is_used)| !is_used)
+        .map(|(joint, _)| &*joint.name);
+    let (doubles, extra) = unused.partition(|name| known.contains(name));
+    (source, extra, doubles)
 }
 
 #[cfg(test)]

@@ -2,27 +2,25 @@
 
 use super::{
     bind::{self, Bind, Weight, Weights},
-    listed,
     rigid::Rigid,
 };
 use crate::{
     format::{
-        Checked, Diagnostic, FormatError,
+        Checked, FormatError,
         md5::{Md5Mesh, Md5Submesh, Md5Weight},
     },
     hierarchy::Hierarchy,
     import::{
-        Hand, ImportReport, ImportSettings, Imported, UpAxis,
+        EmbeddedManifest, Hand, Images, ImportReport, ImportSettings, Imported, Limits, UpAxis,
         axes::Basis,
-        finish::Finisher,
         influences::{VertexWeights, WeightReader},
-        names::{FIRST_ANSWERS, UniqueNames, duplicates},
+        names::{given, named},
         normals::smooth_normals,
+        report::Report,
+        scene::{Bare, FileClips, Parts, default_material},
         winding::{outwardness, turn_over},
     },
-    model::{
-        Joint, JointIndex, Material, Model, Reach, Skeleton, SkeletonError, SkinPart, is_near,
-    },
+    model::{Joint, JointIndex, Material, Skeleton, SkeletonError, SkinPart, is_near},
     plural::counted,
 };
 use glam::{DVec3, Vec3};
@@ -44,126 +42,147 @@ pub fn from_md5(
 ) -> Result<Imported, FormatError> {
     let right_handed = settings.hand != Hand::Left;
     let basis = Basis::new(file, settings, right_handed, UpAxis::Z)?;
-    let error = |message: String| FormatError::one(Diagnostic::error(file, message));
+    let mut report = Report::new(file);
+    check(mesh, &settings.limits, &report)?;
+    // Files may list joints in any order, but a skeleton has parents first.
+    let hierarchy = Hierarchy::new(mesh.joints.iter().map(|joint| joint.parent));
+    let joints = FileJoints::new(mesh, &hierarchy);
+    joints.warn_of_orientations(mesh, &mut report);
+    let figures = ImportReport {
+        right_handed,
+        ..ImportReport::default()
+    };
+    let mut parts = Parts::new(settings, &basis, Vec::new(), figures);
+    let (mut drafts, weights) = unposed(mesh, &joints, &mut parts, &report)?;
+    let bind = pose(
+        &mut drafts,
+        &weights,
+        &joints,
+        &basis,
+        &mut parts,
+        &mut report,
+    )?;
+    // A part without an area has nothing to draw.
+    drafts.retain(|(part, _)| !part.triangles.is_empty());
+    face_outward(&mut drafts, basis.mirrors());
+    for (mut part, influences) in drafts {
+        part.normals = smooth_normals(&part.positions, &part.triangles);
+        for piece in parts.split(part, &influences) {
+            parts.add(piece);
+        }
+    }
+    let parts = parts.finish(&mut report);
+    let skeleton = joints
+        // The rest pose is the file's. Only the inverse binds are from the pose that was found.
+        .skeleton(mesh, &hierarchy.order, &bind, &basis)
+        .map_err(|e| report.error("", e.to_string(), ""))?;
+    let bare = Bare::new("", skeleton, parts, settings, &mut report)?;
+    let (clips, embedded) = (FileClips::default(), EmbeddedManifest::default());
+    Ok(bare.finish(clips, Images::new(), embedded, report))
+}
+
+/// Rejects a file with too many joints, or weights.
+fn check(mesh: &Md5Mesh, limits: &Limits, report: &Report) -> Result<(), FormatError> {
     if mesh.joints.len() > Skeleton::MAX_JOINTS {
-        return Err(error(
-            SkeletonError::TooManyJoints(mesh.joints.len()).to_string(),
-        ));
+        let error = SkeletonError::TooManyJoints(mesh.joints.len());
+        return Err(report.error("", error.to_string(), ""));
     }
     for (index, submesh) in mesh.meshes.iter().enumerate() {
         check_sharing(index, submesh).map_err(|message| {
             let hint = "the file is damaged: export it again";
-            FormatError::one(Diagnostic::error(file, message).with_hint(hint))
+            report.error("", message, hint)
         })?;
-        if let Some((vertex, most)) = submesh
-            .vertices
-            .iter()
-            .map(|v| v.weight_count)
-            .enumerate()
-            .max_by_key(|v| v.1)
-        {
+        let counts = submesh.vertices.iter().map(|v| v.weight_count);
+        if let Some((vertex, most)) = counts.enumerate().max_by_key(|v| v.1) {
             let vertex = format!("vert {vertex} of mesh {index}");
-            settings.limits.check_influences(file, most, &vertex)?;
+            limits.check_influences(report.file, most, &vertex)?;
         }
     }
-    // Files may list joints in any order, but a skeleton has parents first.
-    let hierarchy = Hierarchy::new(mesh.joints.iter().map(|joint| joint.parent));
-    let order = &hierarchy.order;
-    let joints = Joints::new(mesh, &hierarchy);
+    Ok(())
+}
 
-    let mut warnings = Vec::new();
-    let mut report = ImportReport {
-        vertices: mesh
-            .meshes
-            .iter()
-            .map(|submesh| submesh.vertices.len())
-            .sum(),
-        triangles: mesh
-            .meshes
-            .iter()
-            .map(|submesh| submesh.triangles.len())
-            .sum(),
-        right_handed,
-        ..ImportReport::default()
-    };
-    if let Some(warning) = joints.warning(file, mesh) {
-        warnings.push(warning);
-    }
+/// A part without positions and normals, and what moves it.
+type Unposed = (SkinPart, VertexWeights);
 
-    let mut names = UniqueNames::default();
-    let mut materials = Materials::default();
+/// Returns the parts of a file, and the weights of all, in one list, because the bind pose is that of the whole file.
+fn unposed(
+    mesh: &Md5Mesh,
+    joints: &FileJoints,
+    parts: &mut Parts,
+    report: &Report,
+) -> Result<(Vec<Unposed>, Weights), FormatError> {
     let vertices = || mesh.meshes.iter().flat_map(|submesh| &submesh.vertices);
-    // One list for all submeshes, because the bind pose is that of the whole file.
     let mut weights = Weights::with_capacity(
         vertices().count(),
         vertices().map(|v| v.weight_count.max(1) as usize).sum(),
     );
-    let mut drafts = Vec::new();
-    let mut source_vertex = 0;
-    for (index, submesh) in mesh
-        .meshes
-        .iter()
-        .enumerate()
-        .filter(|(_, submesh)| !submesh.vertices.is_empty())
-    {
-        // One for each submesh, because its warnings name the part.
-        let mut reader = WeightReader::default();
-        let influences = gather(submesh, &joints, &mut weights, &mut reader);
-        reader.add_to(&mut report);
-        let wanted = submesh
-            .name
-            .as_deref()
-            .filter(|n| !n.is_empty())
-            .unwrap_or(stem(&submesh.shader));
-        let name = if wanted.is_empty() {
-            format!("mesh{index}")
-        } else {
-            wanted.to_owned()
-        };
-        let name = names.add(name);
-        warnings.extend(reader.warning(file, &name));
-        let count = submesh.vertices.len() as u32;
+    let (mut drafts, mut materials) = (Vec::new(), HashMap::new());
+    for (index, submesh) in mesh.meshes.iter().enumerate() {
+        let count = submesh.vertices.len();
+        let first = parts.admit(report.file, count, submesh.triangles.len())?;
+        if count == 0 {
+            continue;
+        }
+        let influences = gather(submesh, joints, &mut weights, &mut parts.reader);
+        let names = [submesh.name.as_deref(), Some(stem(&submesh.shader))];
+        let shader = submesh.shader.as_str();
+        let material =
+            *(materials.entry(shader)).or_insert_with(|| parts.add_material(material(shader)));
         let part = SkinPart {
-            name,
-            material: materials.of_shader(&submesh.shader),
+            name: named(names, "mesh", index),
+            material,
             tex_coords: submesh
                 .vertices
                 .iter()
                 .map(|v| v.tex_coord.into())
                 .collect(),
             triangles: submesh.triangles.clone(),
-            source_vertices: (source_vertex..source_vertex + count).collect(),
+            source_vertices: (first..first + count as u32).collect(),
             ..SkinPart::default()
         };
-        source_vertex += count;
         drafts.push((part, influences));
     }
+    Ok((drafts, weights))
+}
 
+/// Finds the bind pose, and gives the parts their positions in it.
+fn pose(
+    drafts: &mut [Unposed],
+    weights: &Weights,
+    joints: &FileJoints,
+    basis: &Basis,
+    parts: &mut Parts,
+    report: &mut Report,
+) -> Result<Bind, FormatError> {
     // The pose of the file's joints comes first: if the weights fit it, nothing is searched.
     let mut posed = weights.posed(&joints.rest);
     let mut size = diagonal(&posed.positions);
-    let bind = bind::find(&weights, &joints.rest, &joints.parents, &posed, size);
+    let bind = bind::find(weights, &joints.rest, &joints.parents, &posed, size);
     if bind.recovered {
         posed = weights.posed(&bind.pose);
         size = diagonal(&posed.positions);
     }
-    warnings.extend(residual_warning(
-        file,
-        &bind,
-        size,
-        f64::from(settings.scale),
-    ));
-    report.bind_residual = (bind.residual * f64::from(settings.scale)) as f32;
-    report.bind_residual_relative = if size > 0.0 {
-        (bind.residual / size) as f32
-    } else {
-        0.0
-    };
-    report.bind_recovered = bind.recovered;
+    let residual = bind.residual * f64::from(basis.scale());
+    if bind.residual > bind::TOLERANCE * size {
+        let message = format!(
+            "no pose fits the weights of {}, which can be off by up to {residual:.4} in motion \
+             ({:.2} % of the model's size)",
+            counted(bind.off, "vertex"),
+            bind.residual / size * 100.0
+        );
+        let hint = "export the mesh in the pose it was skinned in";
+        report.warn("", message, hint);
+    }
+    let figures = &mut parts.figures;
+    figures.bind_residual = residual as f32;
+    if size > 0.0 {
+        figures.bind_residual_relative = (bind.residual / size) as f32;
+    }
+    figures.bind_recovered = bind.recovered;
 
     // Parts lie one after the other in the list of all vertices.
     let mut rest = posed.positions.as_slice();
-    for (part, influences) in &mut drafts {
+    for (part, influences) in drafts {
         let (own, others) = rest.split_at(influences.len());
         rest = others;
         part.positions = own.iter().map(|p| basis.point(p.as_vec3())).collect();
@@ -174,9 +193,7 @@ pub fn from_md5(
                 part.name
             );
             let hint = "check `scale`, or apply transforms before exporting";
-            return Err(FormatError::one(
-                Diagnostic::error(file, message).with_hint(hint),
-            ));
+            return Err(report.error("", message, hint));
         }
         let SkinPart {
             positions,
@@ -185,42 +202,7 @@ pub fn from_md5(
         } = part;
         triangles.retain(|t| has_area(t, positions, influences));
     }
-    // A part without an area has nothing to draw.
-    drafts.retain(|(part, _)| !part.triangles.is_empty());
-    face_outward(&mut drafts, basis.mirrors());
-
-    let mut finisher = Finisher::new(settings);
-    for (mut part, influences) in drafts {
-        part.normals = smooth_normals(&part.positions, &part.triangles);
-        for piece in finisher.split(part, &influences) {
-            finisher.add(piece);
-        }
-    }
-    let finished = finisher.finish(file, &mut report);
-    warnings.extend(finished.warning);
-    let skeleton = joints
-        // The rest pose is the file's. Only the inverse binds are from the pose that was found.
-        .skeleton(mesh, order, &bind, &basis)
-        .map_err(|e| error(e.to_string()))?;
-    let reach = Reach::new(&skeleton).map_err(error)?;
-    let twice = duplicates(skeleton.names());
-    if !twice.is_empty() {
-        let message = format!("several joints share a name: {}", listed(twice));
-        warnings.push(Diagnostic::warning(file, message).with_hint(FIRST_ANSWERS));
-    }
-    let model = Model {
-        skeleton,
-        parts: finished.parts,
-        materials: materials.list,
-        clips: Vec::new(),
-    };
-    Ok(Imported {
-        model,
-        warnings,
-        report,
-        reach,
-        ..Imported::default()
-    })
+    Ok(bind)
 }
 
 /// The number of vertices that may share a weight on average, and the number of weights that they
@@ -246,14 +228,14 @@ fn check_sharing(index: usize, submesh: &Md5Submesh) -> Result<(), String> {
 }
 
 /// The file's joints, parents first, in model space.
-struct Joints {
+struct FileJoints {
     rest: Vec<Rigid>,
     parents: Vec<Option<usize>>,
     /// Maps indices in the file to indices here.
     index: Vec<usize>,
 }
 
-impl Joints {
+impl FileJoints {
     fn new(mesh: &Md5Mesh, hierarchy: &Hierarchy) -> Self {
         let (order, index) = (&hierarchy.order, hierarchy.places());
         let rest = order
@@ -269,23 +251,13 @@ impl Joints {
         }
     }
 
-    /// Returns a warning about orientations that are too long for a unit quaternion.
-    fn warning(&self, file: &str, mesh: &Md5Mesh) -> Option<Diagnostic> {
+    /// Warns of orientations that are too long for a unit quaternion.
+    fn warn_of_orientations(&self, mesh: &Md5Mesh, report: &mut Report) {
         // A little more than 1 is rounding.
         let long = |o: [f32; 3]| o.iter().map(|x| f64::from(x * x)).sum::<f64>() > 1.01;
-        let names: Vec<&str> = mesh
-            .joints
-            .iter()
-            .filter(|j| long(j.orientation))
-            .map(|j| &*j.name)
-            .collect();
-        (!names.is_empty()).then(|| {
-            let message = format!(
-                "orientations longer than one were normalized: {}",
-                listed(names)
-            );
-            Diagnostic::warning(file, message)
-        })
+        let names = mesh.joints.iter().filter(|j| long(j.orientation));
+        let what = "orientations longer than one were normalized";
+        report.warn_of("", what, names.map(|j| &*j.name), "");
     }
 
     fn skeleton(
@@ -314,7 +286,7 @@ impl Joints {
 /// Adds all weights of a submesh to those of the file, and returns the joints of its vertices.
 fn gather(
     submesh: &Md5Submesh,
-    joints: &Joints,
+    joints: &FileJoints,
     weights: &mut Weights,
     reader: &mut WeightReader,
 ) -> VertexWeights {
@@ -365,13 +337,13 @@ fn has_area(triangle: &[u32; 3], positions: &[Vec3], influences: &VertexWeights)
 ///
 /// Nearly all exporters write them clockwise. A part that clearly encloses a volume shows its own winding; other
 /// parts follow the clear ones of the file, or else the convention.
-fn face_outward(drafts: &mut [(SkinPart, VertexWeights)], mirrored: bool) {
+fn face_outward(drafts: &mut [Unposed], mirrored: bool) {
     const CLEAR: f32 = 0.3;
     let outward: Vec<f32> = drafts
         .iter()
         .map(|(part, _)| outwardness(&part.positions, &part.triangles))
         .collect();
-    let vote = |(&out, (part, _)): (&f32, &(SkinPart, _))| match out {
+    let vote = |(&out, (part, _)): (&f32, &Unposed)| match out {
         out if out.abs() >= CLEAR => out.signum() as i64 * part.triangles.len() as i64,
         _ => 0,
     };
@@ -402,45 +374,16 @@ fn diagonal(points: &[DVec3]) -> f64 {
     low.distance(high)
 }
 
-fn residual_warning(file: &str, bind: &Bind, size: f64, scale: f64) -> Option<Diagnostic> {
-    (bind.residual > bind::TOLERANCE * size).then(|| {
-        let (distance, share) = (bind.residual * scale, bind.residual / size * 100.0);
-        let message = format!(
-            "no pose fits the weights of {}, which can be off by up to {distance:.4} in motion \
-             ({share:.2} % of the model's size)",
-            counted(bind.off, "vertex")
-        );
-        Diagnostic::warning(file, message)
-            .with_hint("export the mesh in the pose it was skinned in")
-    })
-}
-
-/// One material for each shader, in order of appearance.
-#[derive(Default)]
-struct Materials<'a> {
-    list: Vec<Material>,
-    by_shader: HashMap<&'a str, usize>,
-    names: UniqueNames,
-}
-
-impl<'a> Materials<'a> {
-    fn of_shader(&mut self, shader: &'a str) -> usize {
-        *self.by_shader.entry(shader).or_insert_with(|| {
-            // Exporters write `<default>` and the like for "none".
-            let none =
-                shader.trim().is_empty() || (shader.starts_with('<') && shader.ends_with('>'));
-            let name = if none { "default" } else { stem(shader) };
-            let name = self
-                .names
-                .add(if name.is_empty() { shader } else { name }.to_owned());
-            let base_color_map = (!none).then(|| shader.to_owned());
-            self.list.push(Material {
-                name,
-                base_color_map,
-                ..Material::default()
-            });
-            self.list.len() - 1
-        })
+/// Returns the material of a shader.
+fn material(shader: &str) -> Material {
+    // Exporters write `<default>` and the like for "none".
+    if shader.trim().is_empty() || (shader.starts_with('<') && shader.ends_with('>')) {
+        return default_material();
+    }
+    Material {
+        name: given(stem(shader)).unwrap_or(shader).to_owned(),
+        base_color_map: Some(shader.to_owned()),
+        ..Material::default()
     }
 }
 

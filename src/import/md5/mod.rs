@@ -6,6 +6,8 @@
 //! pose of the file's joints, [`bind`] recovers it.
 //!
 //! Everything is computed in `f64` and in the file's axes ([`rigid`]). The conversion to Bevy's axes comes last.
+//!
+//! What becomes of what is read is decided in `import/scene`: see decision 064.
 
 mod bind;
 mod clip;

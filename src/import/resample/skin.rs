@@ -118,11 +118,8 @@ impl Skin {
 
     /// Asks for more exact clips, which are for other bodies, too: nobody knows how long the limbs of these are.
     #[cfg(feature = "gltf")]
-    pub(in crate::import) fn of_any_body(self) -> Self {
-        Self {
-            share: 0.05,
-            ..self
-        }
+    pub(in crate::import) fn of_any_body(&mut self) {
+        self.share = 0.05;
     }
 
     /// Returns the model's size: the diagonal of the box around its vertices and joints at rest.

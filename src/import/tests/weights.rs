@@ -36,7 +36,7 @@ fn assert_shows(curves: &[(MorphIndex, WeightCurve)], duration: f64, within: f64
         let weights = Evaluate::new(&model.skeleton, &layers);
         let weights = weights.run_morphs(&mut scratch).unwrap();
         for (&morph, curve) in &curves {
-            let (ours, theirs) = (weights[usize::from(morph)], curve.sample(time, true));
+            let (ours, theirs) = (weights[usize::from(morph)], curve.at(time, true));
             assert!(
                 (f64::from(ours) - theirs).abs() <= within,
                 "{time}: {ours} {theirs}"

@@ -33,7 +33,7 @@ fn curves_are_met_with_their_steps_and_where_another_shape_takes_over() {
         let time = f64::from(i) * 0.01 + 0.001;
         for (shape, curve) in curves.iter().enumerate() {
             let expected = between.shares(weight(2.0 + time), shape);
-            let off = (curve.sample(time, true) - expected).abs();
+            let off = (curve.at(time, true) - expected).abs();
             assert!(off < 1e-4, "{time} {shape}: {off}");
         }
     }
@@ -43,7 +43,7 @@ fn curves_are_met_with_their_steps_and_where_another_shape_takes_over() {
     for i in 0..=100 {
         let time = f64::from(i) * 0.01;
         for (shape, curve) in curves.iter().enumerate() {
-            let off = curve.sample(time, true) - between.shares(bump(time), shape);
+            let off = curve.at(time, true) - between.shares(bump(time), shape);
             assert!(off.abs() < 1e-4, "{time} {shape}: {off}");
         }
     }
@@ -57,7 +57,7 @@ fn curves_are_met_with_their_steps_and_where_another_shape_takes_over() {
 }
 
 fn assert_is_line(curve: &WeightCurve, times: [f64; 3], values: [f64; 3]) {
-    assert_eq!(curve.between, weights::Between::Linear);
+    assert_eq!(curve.between, keys::Between::Linear);
     for (list, expected) in [(&curve.times, times), (&curve.values, values)] {
         assert_eq!(list.len(), 3);
         let is_near = |(a, b): (&f64, f64)| (a - b).abs() < 1e-9;

@@ -7,7 +7,7 @@ use super::{
     morphs::{self, MorphNode},
 };
 use crate::{
-    import::{ClipEntry, axes::Basis, gltf::extras::key_times},
+    import::{ClipEntry, axes::Basis, resample::key_times},
     model::{JointTransform, SkeletalClip, Skeleton},
 };
 use glam::Quat;

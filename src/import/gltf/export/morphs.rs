@@ -2,7 +2,7 @@
 
 use super::{channels::Channels, glb::Glb};
 use crate::{
-    import::{axes::Basis, gltf::extras::key_times},
+    import::{axes::Basis, resample::key_times},
     model::{MorphIndex, SkeletalClip, Skeleton, SkinPart},
 };
 use glam::Vec3;

@@ -8,9 +8,11 @@ fn motion(between: Between, times: &[f64], values: &[f64]) -> Motion {
         scale: glam::DVec3::ONE,
     };
     let channel = Channel {
-        times: times.to_vec(),
-        values,
-        between,
+        keys: KeyTrack {
+            times: times.to_vec(),
+            values,
+            between,
+        },
         is_rotation: false,
     };
     Motion {

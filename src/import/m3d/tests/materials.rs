@@ -78,7 +78,8 @@ fn exported_materials_round_trip() {
         reflectance: 0.75,
         alpha_cutoff: Some(ALPHA_CUTOFF),
         double_sided: true,
-        ..plain(String::new())
+        normal_map_green_down: true,
+        ..Material::default()
     };
     assert_eq!(import_one(export(&material, true)), material);
 }

@@ -1,5 +1,8 @@
 use super::*;
-use crate::import::{ImportSettings, UpAxis};
+use crate::{
+    format::Diagnostic,
+    import::{ImportSettings, UpAxis},
+};
 use glam::Mat4;
 
 fn bone(parent: Option<u32>, bind: Mat4) -> M3dBone {
@@ -16,11 +19,11 @@ fn run(bones: Vec<M3dBone>, right_handed: bool) -> (Skeleton, Vec<JointIndex>, V
         ..M3d::default()
     };
     let basis = Basis::new("f", &ImportSettings::default(), right_handed, UpAxis::Y).unwrap();
-    let mut warnings = Vec::new();
+    let mut report = Report::new("f");
     let Bones {
         skeleton, joints, ..
-    } = import("f", &m3d, &basis, &mut warnings).unwrap();
-    (skeleton, joints, warnings)
+    } = import(&m3d, &basis, &mut report).unwrap();
+    (skeleton, joints, report.finish())
 }
 
 #[test]
