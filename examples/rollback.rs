@@ -210,10 +210,9 @@ fn control(step: usize, controller: &mut AnimationController) {
         _ => {}
     }
     let state = match step {
-        260 => "hurt",
+        110 | 226 | 343 | 455 => "kick",
+        400 => "hurt",
         600 => "cheer",
-        // Before a foot lands, now and then.
-        _ if step.is_multiple_of(67) => "kick",
         _ => return,
     };
     // What can't be done now isn't.
@@ -273,7 +272,7 @@ fn run() -> Result<(), String> {
     let heard = there.app.world().resource::<Heard>();
     let own = here.app.world().resource::<Heard>();
     println!(
-        "footsteps: {} here, {} there, of which {} were taken back before",
+        "footsteps: {} here, {} there, and {} more that were taken back",
         own.footsteps.len(),
         heard.footsteps.len(),
         heard.revoked
