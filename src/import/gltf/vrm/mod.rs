@@ -2,7 +2,7 @@
 //!
 //! Both versions are read into one description, an [`Avatar`] and [`Expression`]s. From there, everything goes where a manifest
 //! or another file would put it: roles into the skeleton, expressions into its morph targets, springs and what looks into
-//! the [`EmbeddedManifest`]. A mistake takes nothing else with it, and is a warning.
+//! the [`EmbeddedManifest`]. A mistake takes nothing else with it, and is a warning. See decision 065.
 //!
 //! [`EmbeddedManifest`]: crate::import::EmbeddedManifest
 
