@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 
 /// Lets a game hear each event of a character once, though rollback plays its past again.
 ///
-/// An optional component of a character. When the character [returns](super::WholeCharacter::restore) to a snapshot, what was
+/// An optional component of a character. When the character [returns](super::WholeCharacterItem::restore) to a snapshot, what was
 /// heard since then is in doubt. What happens again, at the same time and with the same name, isn't triggered again; what doesn't
 /// is taken back by an [`AnimationRevoked`], as soon as its time has passed.
 ///

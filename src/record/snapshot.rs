@@ -28,7 +28,7 @@ const MOST_PARTS: usize = 2048;
 /// Holds the controller, and as far as the character has them the state of its root motion, its rig, its expressions, and eyes
 /// that move by themselves. Where the character stands is up to the game: keep the `Transform` beside it.
 ///
-/// In Bevy, [`WholeCharacter`](crate::character::WholeCharacter) takes and restores it.
+/// In Bevy, `WholeCharacter` takes and restores it.
 ///
 /// # Networks
 /// The same snapshot, advanced by the same steps, becomes the same on every machine. So a peer that has a snapshot needs only what
@@ -123,7 +123,7 @@ impl CharacterSnapshot {
         pack(self)
     }
 
-    /// Reads a snapshot of a character that has these clips, such as an asset [`Character`](crate::asset::Character).
+    /// Reads a snapshot of a character that has these clips, such as an asset `Character`.
     ///
     /// # Errors
     /// If the bytes are not a snapshot, or one that is too large. They may come from anyone.

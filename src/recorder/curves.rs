@@ -88,7 +88,7 @@ impl Curves {
             let movement = replay.movement();
             let (controller, rig) = replay.parts_mut();
             let rig = rig.zip(tape.action(frame));
-            let shown = (&*controller, frames.lag(frame));
+            let shown = (controller, frames.lag(frame));
             // Before the first new frame, only a rig has a state that must be carried along.
             if frame < from && (rig.is_none() || joint.is_none()) {
                 continue;
