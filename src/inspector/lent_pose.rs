@@ -4,7 +4,11 @@
 use super::Inspector;
 use crate::character::ModelPose;
 use bevy::{
-    ecs::component::{ComponentId, ComponentInfo, Components},
+    ecs::{
+        component::{ComponentId, ComponentInfo, Components},
+        lifecycle::HookContext,
+        world::DeferredWorld,
+    },
     prelude::*,
 };
 
@@ -20,13 +24,17 @@ pub(super) fn lend(character: Entity, commands: &mut Commands) {
     character.try_insert(LentPose);
 }
 
+/// Notices when a game inserts a pose itself. By a hook, because observers of insertion are written otherwise in Bevy 0.20.
+pub(super) fn watch(world: &mut World) {
+    world
+        .register_component_hooks::<ModelPose>()
+        .on_insert(leave_to_game);
+}
+
 /// Leaves the pose to a game that inserts one itself.
-pub(super) fn leave_to_game(
-    inserted: On<Insert, ModelPose>,
-    lent: Query<(), With<LentPose>>,
-    mut commands: Commands,
-) {
-    if lent.contains(inserted.entity) {
+fn leave_to_game(mut world: DeferredWorld, inserted: HookContext) {
+    if world.get::<LentPose>(inserted.entity).is_some() {
+        let mut commands = world.commands();
         commands.entity(inserted.entity).try_remove::<LentPose>();
     }
 }

@@ -311,6 +311,7 @@ impl Plugin for MarionetteInspectorPlugin {
         if !app.is_plugin_added::<DrawSkeletonPlugin>() {
             app.add_plugins(DrawSkeletonPlugin);
         }
+        lent_pose::watch(app.world_mut());
         app.register_type::<Inspector>()
             .init_resource::<Inspector>()
             .init_resource::<HighlightedJoint>()
@@ -320,7 +321,6 @@ impl Plugin for MarionetteInspectorPlugin {
             .init_resource::<panel::PanelState>()
             .init_resource::<ClickedVertex>()
             .init_resource::<area::PanelArea>()
-            .add_observer(lent_pose::leave_to_game)
             .add_systems(
                 PreUpdate,
                 (

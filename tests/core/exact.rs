@@ -129,9 +129,10 @@ fn programs_that_once_differed_do_so_no_longer() {
     // Parameters that turned back at once kept the course on which they had set off (887,446 and 922,545).
     // A clip that waited at its end didn't notice that its speed turned around (845,892).
     // The total of weights fell and rose within one stretch of root motion, or changed too much (261,734 and 943,252).
+    // A frame ended between two knots right next to each other (5,001,562 and 5,002,191).
     for seed in [
         26_882, 26_914, 91_670, 259_660, 153_861, 155_673, 168_580, 887_446, 922_545, 845_892,
-        261_734, 943_252,
+        261_734, 943_252, 5_001_562, 5_002_191,
     ] {
         assert_eq!(play(seed, 1.0).map(|_| ()), Ok(()));
     }

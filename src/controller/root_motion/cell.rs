@@ -7,8 +7,12 @@ use crate::{
 };
 use glam::DVec3;
 
-/// The shortest piece of a cell, as a part of it.
+/// The shortest piece of a cell, as a part of it, if there are many.
 const SHORTEST: f64 = 1e-3;
+
+/// Pieces that end right at a knot, however near it is. In a piece with a knot inside, a frame that ends there gets a part of the
+/// mean of what is before and after the knot.
+const MOST_EXACT: usize = 128;
 
 /// A cell that is kept for the next frame. A snapshot has no use for it, so a clone is empty.
 #[derive(Debug, Default)]
@@ -80,13 +84,18 @@ impl Cell {
         self.span = span;
         self.pieces.clear();
         movers.iter_mut().for_each(Mover::set_off);
-        let mut begin = 0.0;
+        let (mut begin, mut count) = (0.0, 0);
         while begin < 1.0 {
             let knots = movers.iter().map(|mover| mover.knot);
+            let least = match count < MOST_EXACT {
+                true => begin,
+                false => begin + SHORTEST,
+            };
             let end = match root.is_exhausted() {
                 true => 1.0,
-                false => knots.fold(1.0, f64::min).max(begin + SHORTEST).min(1.0),
+                false => knots.fold(1.0, f64::min).max(least).min(1.0),
             };
+            count += 1;
             root.count_piece(movers.len());
             let mut rates = [Twist::default(); 3];
             for mover in &mut *movers {
@@ -99,11 +108,14 @@ impl Cell {
                     *rate = rate.plus(arc.scaled(factor));
                 }
             }
-            self.pieces.push(Piece {
-                ends: [begin, end],
-                rates,
-                is_even,
-            });
+            // Two knots may be at one place but for rounding.
+            if begin < end {
+                self.pieces.push(Piece {
+                    ends: [begin, end],
+                    rates,
+                    is_even,
+                });
+            }
             begin = end;
         }
     }
