@@ -83,7 +83,8 @@ impl AnimationController {
     /// Additive tracks don't carry. What passes time carries; [`seek`](super::AnimationTrack::seek) and
     /// [`scrub`](super::AnimationTrack::scrub) don't. However time is divided into steps, the movements add up to the same
     /// within 1e-7 of the way; only a step of minutes in which weights change, or in which clips that turn are blended, is
-    /// approximated, and one of a second with clips of milliseconds. Where weights or speeds change, the way is that of infinitely short steps within 1e-4 of it.
+    /// approximated, and one of a second with clips of milliseconds. Where weights or speeds change, the way is that of infinitely
+    /// short steps within 1e-4 of it.
     ///
     /// ```
     /// # use bevy_marionette::{controller::{AnimationController, Clips}, internals::model::RootPath, model::{ClipTiming, RootDelta}};
