@@ -220,8 +220,7 @@ impl IdleEyes {
         Vec2::new(x, 0.5 * y) * self.range
     }
 
-    /// Adds what the eyes do to the morph targets.
-    /// `left` is what expressions leave of it.
+    /// Adds what the eyes do to the morph targets, of which expressions leave `left`.
     pub(super) fn overrides(&self, left: OthersLeft, out: &mut Vec<MorphOverride>) {
         let State {
             closed,

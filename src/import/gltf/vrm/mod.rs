@@ -8,9 +8,11 @@
 
 mod animation;
 mod bones;
+mod constraint;
 mod embedded;
 mod parts;
 mod read;
+mod spring_bone;
 mod v0;
 mod v1;
 
@@ -63,14 +65,17 @@ impl Vrm {
         if let Some(zero) = &zero {
             zero.read(&mut reader);
         }
-        let springs =
-            extension::<v1::SpringBone>(spring_bone, &at("VRMC_springBone"), reader.report);
+        let springs = extension::<spring_bone::SpringBone>(
+            spring_bone,
+            &at("VRMC_springBone"),
+            reader.report,
+        );
         if let Some(springs) = &springs {
             springs.read(&mut reader);
         }
         for (node, contents) in root.nodes.iter().enumerate() {
             if contents.constraint().is_some() {
-                v1::constraint(node, contents.constraint(), &mut reader);
+                constraint::read(node, contents.constraint(), &mut reader);
             }
         }
         let place = at("VRMC_vrm_animation");

@@ -2,7 +2,11 @@
 
 use super::super::json::{Index, Root};
 use crate::{
-    import::{avatar::Avatar, axes::Basis, report::Report},
+    import::{
+        avatar::{Avatar, AvatarLookAt, RangeMap},
+        axes::Basis,
+        report::Report,
+    },
     model::{ColorBind, Expression, ExpressionOverride, TextureBind},
     plural::there_are,
 };
@@ -10,7 +14,7 @@ use glam::{Vec2, Vec3, Vec4};
 use serde::Deserialize;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::parts::{LEFT_OUT, Link, Number};
+use super::parts::{LEFT_OUT, Link, Number, Part};
 
 /// The most that all lists of indices may come to when they are followed, however often a file refers to the same.
 const MOST_LINKS: usize = 1 << 20;
@@ -28,6 +32,19 @@ pub(super) struct Bind {
     pub(super) node: usize,
     pub(super) target: usize,
     pub(super) share: f32,
+}
+
+/// Where the eyes are from the head's joint, if a file doesn't say.
+pub(super) const EYES: [f32; 3] = [0.0, 0.06, 0.0];
+
+/// A range map of a gaze, by its names in both versions.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Range {
+    #[serde(default, alias = "xRange")]
+    input_max_value: Number,
+    #[serde(default, alias = "yRange")]
+    output_scale: Number,
 }
 
 /// Reads what an extension says, with indices that are checked.
@@ -106,8 +123,12 @@ impl<'r, 'f> Reader<'r, 'f> {
         self.index(link, self.root.nodes.len(), "node", place)
     }
 
-    /// Gives a bone to a node, unless either has another.
-    pub(super) fn bone(&mut self, bone: &'static str, node: Link, place: &str) {
+    /// Gives a bone to a node, unless either has another. `name` is what the file calls it.
+    pub(super) fn bone(&mut self, bone: Option<&'static str>, name: &str, node: Link, place: &str) {
+        let Some(bone) = bone else {
+            let message = format!("no bone is called `{name}`");
+            return self.report.warn(place, message, LEFT_OUT);
+        };
         let Some(node) = self.node(node, place) else {
             return;
         };
@@ -117,6 +138,34 @@ impl<'r, 'f> Reader<'r, 'f> {
             return;
         }
         self.avatar.bones.insert(bone, node);
+    }
+
+    /// Reads how a character looks: inward, outward, down, and up, each under its name in the file.
+    pub(super) fn look_at(
+        &mut self,
+        offset: [f32; 3],
+        by_expressions: bool,
+        ranges: [(&str, &Option<Part<Range>>); 4],
+        place: &str,
+    ) {
+        let usual = RangeMap {
+            output: if by_expressions { 1.0 } else { 10.0 },
+            ..RangeMap::default()
+        };
+        let ranges = ranges.map(|(name, range)| {
+            let range = range
+                .as_ref()?
+                .get(&format!("{place}.{name}"), self.report)?;
+            Some(RangeMap {
+                input: range.input_max_value.within(0.0, 180.0, usual.input),
+                output: range.output_scale.within(0.0, 180.0, usual.output),
+            })
+        });
+        self.avatar.look_at = Some(AvatarLookAt {
+            offset: self.point(offset),
+            by_expressions,
+            ranges: ranges.map(|range| range.unwrap_or(usual)),
+        });
     }
 
     /// Counts what following links comes to. `false` for more than any avatar has.

@@ -4,14 +4,11 @@ use super::super::json::loose;
 use super::{
     bones,
     parts::{Indices, LEFT_OUT, Link, List, Number, Part},
-    read::{FileExpression, Reader, nodes_by_mesh, numbers},
+    read::{EYES, FileExpression, Range, Reader, nodes_by_mesh, numbers},
     v1::VIEWS,
 };
 use crate::{
-    import::avatar::{
-        AvatarCollider, AvatarLookAt, AvatarMeta, AvatarSpring, AvatarSpringJoint, ColliderShape,
-        RangeMap,
-    },
+    import::avatar::{AvatarCollider, AvatarMeta, AvatarSpring, AvatarSpringJoint, ColliderShape},
     model::Expression,
 };
 use glam::Vec2;
@@ -130,10 +127,10 @@ struct FirstPerson {
     mesh_annotations: List<MeshAnnotation>,
     #[serde(default, deserialize_with = "loose")]
     look_at_type_name: String,
-    look_at_horizontal_inner: Option<Part<DegreeMap>>,
-    look_at_horizontal_outer: Option<Part<DegreeMap>>,
-    look_at_vertical_down: Option<Part<DegreeMap>>,
-    look_at_vertical_up: Option<Part<DegreeMap>>,
+    look_at_horizontal_inner: Option<Part<Range>>,
+    look_at_horizontal_outer: Option<Part<Range>>,
+    look_at_vertical_down: Option<Part<Range>>,
+    look_at_vertical_up: Option<Part<Range>>,
 }
 
 #[derive(Deserialize)]
@@ -143,15 +140,6 @@ struct MeshAnnotation {
     mesh: Link,
     #[serde(default, deserialize_with = "loose")]
     first_person_flag: String,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct DegreeMap {
-    #[serde(default)]
-    x_range: Number,
-    #[serde(default)]
-    y_range: Number,
 }
 
 #[derive(Deserialize)]
@@ -263,13 +251,8 @@ impl Vrm {
         {
             let place = place("humanoid.humanBones");
             for (_, place, one) in humanoid.human_bones.each(&place, reader.report) {
-                match bones::bone_of_vrm_0(&one.bone) {
-                    Some(bone) => reader.bone(bone, one.node, &place),
-                    None => {
-                        let message = format!("no bone is called `{}`", one.bone);
-                        reader.report.warn(&place, message, LEFT_OUT);
-                    }
-                }
+                let bone = bones::bone_of_vrm_0(&one.bone);
+                reader.bone(bone, &one.bone, one.node, &place);
             }
         }
         if let Some(first_person) = &self.first_person
@@ -309,32 +292,16 @@ impl FirstPerson {
                 reader.avatar.first_person.push((name, kind));
             }
         }
-        let by_expressions = self.look_at_type_name == "BlendShape";
-        let usual = RangeMap {
-            output: if by_expressions { 1.0 } else { 10.0 },
-            ..RangeMap::default()
-        };
         let ranges = [
             ("lookAtHorizontalInner", &self.look_at_horizontal_inner),
             ("lookAtHorizontalOuter", &self.look_at_horizontal_outer),
             ("lookAtVerticalDown", &self.look_at_vertical_down),
             ("lookAtVerticalUp", &self.look_at_vertical_up),
         ];
-        let ranges = ranges.map(|(name, range)| {
-            let place = format!("{place}.{name}");
-            let range = range.as_ref()?.get(&place, reader.report)?;
-            Some(RangeMap {
-                input: range.x_range.within(0.0, 180.0, usual.input),
-                output: range.y_range.within(0.0, 180.0, usual.output),
-            })
-        });
         let offset = self.first_person_bone_offset;
-        let offset = offset.map_or([0.0, 0.06, 0.0], |offset| offset.numbers([0.0; 3]));
-        reader.avatar.look_at = Some(AvatarLookAt {
-            offset: reader.point(offset),
-            by_expressions,
-            ranges: ranges.map(|range| range.unwrap_or(usual)),
-        });
+        let offset = offset.map_or(EYES, |offset| offset.numbers([0.0; 3]));
+        let by_expressions = self.look_at_type_name == "BlendShape";
+        reader.look_at(offset, by_expressions, ranges, place);
     }
 }
 

@@ -1,19 +1,13 @@
-//! VRM 1.0: the extensions `VRMC_vrm`, `VRMC_springBone`, and `VRMC_node_constraint`.
+//! VRM 1.0: the extension `VRMC_vrm`. Springs and constraints are extensions of their own.
 
-use super::super::json::{Raw, loose};
+use super::super::json::loose;
 use super::{
     bones,
-    parts::{Indices, LEFT_OUT, Link, List, Map, Number, Part},
-    read::{FileExpression, Reader, numbers, override_of, three},
+    parts::{Link, List, Map, Number, Part},
+    read::{EYES, FileExpression, Range, Reader, numbers, override_of, three},
 };
-use crate::{
-    import::avatar::{
-        AvatarCollider, AvatarConstraint, AvatarLookAt, AvatarMeta, AvatarSpring,
-        AvatarSpringJoint, ColliderShape, ConstraintKind, RangeMap,
-    },
-    model::Expression,
-};
-use glam::{Vec2, Vec3};
+use crate::{import::avatar::AvatarMeta, model::Expression};
+use glam::Vec2;
 use serde::Deserialize;
 
 #[derive(Deserialize)]
@@ -159,15 +153,6 @@ struct LookAt {
 }
 
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Range {
-    #[serde(default)]
-    input_max_value: Number,
-    #[serde(default)]
-    output_scale: Number,
-}
-
-#[derive(Deserialize)]
 struct Expressions {
     #[serde(default, deserialize_with = "loose")]
     preset: Map<OneExpression>,
@@ -283,43 +268,21 @@ impl Humanoid {
             let Some(NodeLink { node }) = part.get(&place, reader.report) else {
                 continue;
             };
-            match bones::bone(name) {
-                Some(bone) => reader.bone(bone, *node, &place),
-                None => {
-                    let message = format!("no bone is called `{name}`");
-                    reader.report.warn(&place, message, LEFT_OUT);
-                }
-            }
+            reader.bone(bones::bone(name), name, *node, &place);
         }
     }
 }
 
 impl LookAt {
     fn read(&self, place: &str, reader: &mut Reader) {
-        let by_expressions = self.kind == "expression";
-        let usual = RangeMap {
-            output: if by_expressions { 1.0 } else { 10.0 },
-            ..RangeMap::default()
-        };
         let ranges = [
             ("rangeMapHorizontalInner", &self.range_map_horizontal_inner),
             ("rangeMapHorizontalOuter", &self.range_map_horizontal_outer),
             ("rangeMapVerticalDown", &self.range_map_vertical_down),
             ("rangeMapVerticalUp", &self.range_map_vertical_up),
         ];
-        let ranges = ranges.map(|(name, range)| {
-            let place = format!("{place}.{name}");
-            let range = range.as_ref()?.get(&place, reader.report)?;
-            Some(RangeMap {
-                input: range.input_max_value.within(0.0, 180.0, usual.input),
-                output: range.output_scale.within(0.0, 180.0, usual.output),
-            })
-        });
-        reader.avatar.look_at = Some(AvatarLookAt {
-            offset: reader.point(three(&self.offset_from_head_bone, [0.0, 0.06, 0.0])),
-            by_expressions,
-            ranges: ranges.map(|range| range.unwrap_or(usual)),
-        });
+        let offset = three(&self.offset_from_head_bone, EYES);
+        reader.look_at(offset, self.kind == "expression", ranges, place);
     }
 }
 
@@ -363,275 +326,5 @@ impl OneExpression {
             }
         }
         reader.expression(found, place);
-    }
-}
-
-/// `VRMC_springBone`.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct SpringBone {
-    #[serde(default)]
-    colliders: List<Collider>,
-    #[serde(default)]
-    collider_groups: List<ColliderGroup>,
-    #[serde(default)]
-    springs: List<Spring>,
-}
-
-#[derive(Deserialize)]
-struct Collider {
-    #[serde(default)]
-    node: Link,
-    shape: Option<Part<Shape>>,
-    #[serde(default, deserialize_with = "loose")]
-    extensions: ColliderExtensions,
-}
-
-#[derive(Default, Deserialize)]
-struct ColliderExtensions {
-    #[serde(rename = "VRMC_springBone_extended_collider")]
-    extended: Option<Part<Extended>>,
-}
-
-#[derive(Deserialize)]
-struct Extended {
-    shape: Option<Part<Shape>>,
-}
-
-#[derive(Deserialize)]
-struct Shape {
-    sphere: Option<Part<Round>>,
-    capsule: Option<Part<Round>>,
-    plane: Option<Part<Plane>>,
-}
-
-#[derive(Deserialize)]
-struct Round {
-    #[serde(default, deserialize_with = "loose")]
-    offset: Option<Vec<Number>>,
-    #[serde(default, deserialize_with = "loose")]
-    tail: Option<Vec<Number>>,
-    #[serde(default)]
-    radius: Number,
-    #[serde(default, deserialize_with = "loose")]
-    inside: bool,
-}
-
-#[derive(Deserialize)]
-struct Plane {
-    #[serde(default, deserialize_with = "loose")]
-    offset: Option<Vec<Number>>,
-    #[serde(default, deserialize_with = "loose")]
-    normal: Option<Vec<Number>>,
-}
-
-#[derive(Deserialize)]
-struct ColliderGroup {
-    #[serde(default)]
-    colliders: Indices,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Spring {
-    #[serde(default, deserialize_with = "loose")]
-    name: String,
-    #[serde(default)]
-    joints: List<SpringJoint>,
-    #[serde(default)]
-    collider_groups: Indices,
-    #[serde(default)]
-    center: Link,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct SpringJoint {
-    #[serde(default)]
-    node: Link,
-    #[serde(default)]
-    hit_radius: Number,
-    #[serde(default)]
-    stiffness: Number,
-    #[serde(default)]
-    gravity_power: Number,
-    #[serde(default, deserialize_with = "loose")]
-    gravity_dir: Option<Vec<Number>>,
-    #[serde(default)]
-    drag_force: Number,
-}
-
-impl Shape {
-    fn read(&self, place: &str, reader: &mut Reader) -> Option<ColliderShape> {
-        let zero = [0.0; 3];
-        if let Some(sphere) = &self.sphere {
-            let sphere = sphere.get(&format!("{place}.sphere"), reader.report)?;
-            return Some(ColliderShape::Sphere {
-                center: reader.point(three(&sphere.offset, zero)),
-                radius: reader.length(sphere.radius),
-                inside: sphere.inside,
-            });
-        }
-        if let Some(capsule) = &self.capsule {
-            let capsule = capsule.get(&format!("{place}.capsule"), reader.report)?;
-            return Some(ColliderShape::Capsule {
-                ends: [&capsule.offset, &capsule.tail].map(|end| reader.point(three(end, zero))),
-                radius: reader.length(capsule.radius),
-                inside: capsule.inside,
-            });
-        }
-        if let Some(plane) = &self.plane {
-            let plane = plane.get(&format!("{place}.plane"), reader.report)?;
-            let normal = reader.direction(three(&plane.normal, [0.0, 0.0, 1.0]));
-            return Some(ColliderShape::Plane {
-                point: reader.point(three(&plane.offset, zero)),
-                normal: normal.try_normalize()?,
-            });
-        }
-        let message = "a collider has no shape";
-        reader.report.warn(place, message, LEFT_OUT);
-        None
-    }
-}
-
-const SPRINGS: &str = "extensions.VRMC_springBone";
-
-impl SpringBone {
-    pub(super) fn read(&self, reader: &mut Reader) {
-        // Indices into the file's list, in which some may be wrong.
-        let place = format!("{SPRINGS}.colliders");
-        let mut colliders = std::collections::BTreeMap::new();
-        for (at, place, one) in self.colliders.each(&place, reader.report) {
-            let extended = one.extensions.extended.as_ref();
-            let extended =
-                extended.and_then(|part| part.get(&place, reader.report)?.shape.as_ref());
-            // The plain shape is for programs that don't know the others.
-            let shape = extended.or(one.shape.as_ref());
-            let shape = shape.and_then(|shape| {
-                let place = format!("{place}.shape");
-                shape.get(&place, reader.report)?.read(&place, reader)
-            });
-            if let (Some(joint), Some(shape)) = (reader.node(one.node, &place), shape) {
-                colliders.insert(at, reader.avatar.colliders.len());
-                reader
-                    .avatar
-                    .colliders
-                    .push(AvatarCollider { joint, shape });
-            }
-        }
-        let place = format!("{SPRINGS}.colliderGroups");
-        let mut groups = std::collections::BTreeMap::new();
-        for (at, _, group) in self.collider_groups.each(&place, reader.report) {
-            let known = group.colliders.0.iter();
-            let known = known.filter_map(|link| colliders.get(&link.0?).copied());
-            groups.insert(at, known.collect::<Vec<usize>>());
-        }
-        let place = format!("{SPRINGS}.springs");
-        for (_, place, one) in self.springs.each(&place, reader.report) {
-            let joints = one.joints.each(&format!("{place}.joints"), reader.report);
-            let joints = joints.into_iter().filter_map(|(_, place, joint)| {
-                let power = joint.gravity_power.within(-1e6, 1e6, 0.0);
-                Some(AvatarSpringJoint {
-                    joint: reader.node(joint.node, &place)?,
-                    stiffness: joint.stiffness.within(0.0, 1e6, 1.0),
-                    gravity: power * reader.direction(three(&joint.gravity_dir, [0.0, -1.0, 0.0])),
-                    drag: joint.drag_force.within(0.0, 1.0, 0.5),
-                    radius: reader.length(joint.hit_radius),
-                })
-            });
-            let joints = joints.collect();
-            let mut spring = AvatarSpring {
-                name: one.name.clone(),
-                joints,
-                center: one.center.0.filter(|node| *node < reader.root.nodes.len()),
-                ..AvatarSpring::default()
-            };
-            let links = one.collider_groups.0.iter();
-            for group in links.filter_map(|link| groups.get(&link.0?)) {
-                if !reader.charge(group.len(), &place) {
-                    break;
-                }
-                spring.colliders.extend(group);
-            }
-            spring.colliders.sort_unstable();
-            spring.colliders.dedup();
-            if !spring.joints.is_empty() {
-                reader.avatar.springs.push(spring);
-            }
-        }
-    }
-}
-
-/// `VRMC_node_constraint`.
-#[derive(Deserialize)]
-struct NodeConstraint {
-    constraint: Option<Part<Constraint>>,
-}
-
-#[derive(Deserialize)]
-struct Constraint {
-    roll: Option<Part<OneConstraint>>,
-    aim: Option<Part<OneConstraint>>,
-    rotation: Option<Part<OneConstraint>>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct OneConstraint {
-    #[serde(default)]
-    source: Link,
-    #[serde(default, deserialize_with = "loose")]
-    roll_axis: String,
-    #[serde(default, deserialize_with = "loose")]
-    aim_axis: String,
-    #[serde(default)]
-    weight: Number,
-}
-
-/// Reads the constraint of a node.
-pub(super) fn constraint(node: usize, raw: &Raw, reader: &mut Reader) {
-    let place = format!("nodes[{node}].extensions.VRMC_node_constraint");
-    let Some(found) = super::parts::extension::<NodeConstraint>(raw, &place, reader.report) else {
-        return;
-    };
-    let Some(found) = (found.constraint.as_ref()).and_then(|one| one.get(&place, reader.report))
-    else {
-        return;
-    };
-    let kinds = [&found.roll, &found.aim, &found.rotation];
-    for (kind, one) in kinds.into_iter().enumerate() {
-        let Some(one) = one.as_ref().and_then(|one| one.get(&place, reader.report)) else {
-            continue;
-        };
-        let Some(source) = reader.node(one.source, &place) else {
-            return;
-        };
-        let axis = match (kind, &*one.roll_axis, &*one.aim_axis) {
-            (0, "X", _) | (1, _, "PositiveX") => Vec3::X,
-            (0, "Y", _) | (1, _, "PositiveY") => Vec3::Y,
-            (0, "Z", _) | (1, _, "PositiveZ") => Vec3::Z,
-            (1, _, "NegativeX") => Vec3::NEG_X,
-            (1, _, "NegativeY") => Vec3::NEG_Y,
-            (1, _, "NegativeZ") => Vec3::NEG_Z,
-            (2, ..) => Vec3::ZERO,
-            _ => {
-                let message = "the constraint has an unknown axis";
-                reader.report.warn(&place, message, LEFT_OUT);
-                return;
-            }
-        };
-        let axis = reader.direction(axis.to_array());
-        let constraint = AvatarConstraint {
-            joint: node,
-            source,
-            kind: match kind {
-                0 => ConstraintKind::Roll(axis),
-                1 => ConstraintKind::Aim(axis),
-                _ => ConstraintKind::Rotation,
-            },
-            weight: one.weight.within(0.0, 1.0, 1.0),
-        };
-        reader.avatar.constraints.push(constraint);
-        return;
     }
 }
