@@ -3,6 +3,7 @@
 mod blend_space;
 mod callbacks;
 mod check;
+mod edit;
 mod embedded;
 mod entries;
 mod feet;

@@ -1,7 +1,7 @@
 //! Editing a clip's callback keys, and copying them as lines of a manifest.
 //!
 //! Edits change the loaded asset, so every character that uses it fires the new keys immediately. They are lost when
-//! the file is reloaded; to keep them, paste the copied lines into the manifest.
+//! the file is reloaded; to keep them, save them, or paste the copied lines into the manifest.
 
 use super::style::accent;
 use crate::{
@@ -15,13 +15,18 @@ use std::sync::Arc;
 
 /// Formats a clip's callback keys for its entry in a manifest: `callbacks: [(time: …, name: …), …],`.
 pub fn callbacks_ron(timing: &ClipTiming) -> String {
-    let mut text = String::from("callbacks: [\n");
+    format!("callbacks: {},\n", keys_ron(&timing.callbacks))
+}
+
+/// Formats callback keys as a list.
+fn keys_ron(keys: &[CallbackKey]) -> String {
+    let mut text = String::from("[\n");
     for CallbackKey {
         time,
         until,
         name,
         data,
-    } in &timing.callbacks
+    } in keys
     {
         // RON can write any name, so nothing is ever left out here.
         let Ok(name) = ron::to_string(&**name) else {
@@ -38,8 +43,37 @@ pub fn callbacks_ron(timing: &ClipTiming) -> String {
             "    (time: {time:?}{until}, name: {name}{data}),\n"
         ));
     }
-    text.push_str("],\n");
+    text.push(']');
     text
+}
+
+/// Returns the list that a clip's entry in a manifest needs for its keys to be `now`; `None` for no list. `loaded` are those that the
+/// clip had when it was loaded, of which the entry gave `listed`, and the rest is in the clip's own file.
+///
+/// # Errors
+/// A key of the clip's own file is gone: manifests only add keys.
+pub(super) fn keys_to_save(
+    now: &[CallbackKey],
+    loaded: &[CallbackKey],
+    listed: &[CallbackKey],
+) -> Result<Option<String>, String> {
+    let mut own = loaded.to_vec();
+    for key in listed {
+        if let Some(at) = own.iter().position(|own| own == key) {
+            own.remove(at);
+        }
+    }
+    let mut added = now.to_vec();
+    for key in &own {
+        let Some(at) = added.iter().position(|added| added == key) else {
+            return Err(format!(
+                "the key `{}` at {:.3} s is in the clip's own file: change it there, since a manifest only adds keys",
+                key.name, key.time
+            ));
+        };
+        added.remove(at);
+    }
+    Ok((!added.is_empty()).then(|| keys_ron(&added)))
 }
 
 /// Formats callback data as RON; empty if there is none.

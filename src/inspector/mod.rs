@@ -16,10 +16,10 @@
 //! | tab | what it's for |
 //! | --- | --- |
 //! | Joints | browse the joint tree and transforms; see the weights of the clicked vertex; pose joints by hand, mirror overrides, copy them as RON |
-//! | Rig | add goals, fade their weights; choose what the character looks at; tune limits, feet, springs and colliders; copy all of it as manifest lines |
+//! | Rig | add goals, fade their weights; choose what the character looks at; tune limits, feet, springs and colliders; save all of it to the manifest, or copy it as lines |
 //! | Tracks | edit tracks while they play; drag the point of a blend space; see the queue and scheduled changes; pause, step, slow motion |
 //! | States | see the machine of a character's states: where it is, where it can go now, and where it was; click a state to go there |
-//! | Timeline | scrub clips; add, drag and copy callback keys; see which events fired |
+//! | Timeline | scrub clips; add, drag, save and copy callback keys; see which events fired |
 //! | Rewind | stop time and go back, with ghosts of the present; see weights, parameters, speed and joint angles as curves, and what happened when |
 //! | Explain | find out how much each track contributes to a joint |
 //! | Faces | move morph targets by hand, show one alone, and see which track contributes what |
@@ -88,6 +88,7 @@ mod panel;
 mod parts;
 mod rewind;
 mod rig;
+mod save;
 mod states;
 mod style;
 mod tab;
@@ -318,6 +319,7 @@ impl Plugin for MarionetteInspectorPlugin {
             .init_resource::<rig::ShownRig>()
             .insert_resource(EguiDrawsNames)
             .init_resource::<event_log::EventLog>()
+            .init_resource::<save::Saves>()
             .init_resource::<panel::PanelState>()
             .init_resource::<ClickedVertex>()
             .init_resource::<area::PanelArea>()

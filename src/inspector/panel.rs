@@ -18,6 +18,7 @@ use super::{
     parts::PartsTab,
     rewind::RewindTab,
     rig::{RigParams, RigTab, ShownRig},
+    save::Saves,
     states::StatesTab,
     style,
     tab::{Tab, TabContext},
@@ -66,6 +67,7 @@ pub(super) struct PanelParams<'w, 's> {
     recorded: Query<'w, 's, &'static Recorded>,
     own_context: Option<Res<'w, OwnContext>>,
     rig: RigParams<'w, 's>,
+    saves: Res<'w, Saves>,
     commands: Commands<'w, 's>,
 }
 
@@ -120,6 +122,7 @@ pub(super) fn show(
                 &params.assets,
                 characters.iter(),
             );
+            params.saves.show(ui, &mut params.commands);
             ui.separator();
             // Only this tab needs it, and it goes through all characters.
             if inspector.tab == InspectorTab::Cost {

@@ -5,6 +5,7 @@ use super::{
     event_log::{EventLog, Kind},
     inspected::InspectedItem,
     keyboard::{self, FollowFocus},
+    save,
     style::{accent, bar_background},
     tab::{Tab, TabContext},
     tracks, widgets,
@@ -18,6 +19,7 @@ use bevy::prelude::Commands;
 use bevy_egui::egui::{
     self, Align2, Color32, CursorIcon, FontId, Pos2, Rect, RichText, Shape, Stroke, Ui, pos2, vec2,
 };
+use std::sync::Arc;
 
 #[derive(Default)]
 pub(super) struct TimelineTab {
@@ -25,6 +27,8 @@ pub(super) struct TimelineTab {
     fire: bool,
     /// The selected key.
     edit: Option<KeyEdit>,
+    /// The clip whose keys are to be saved.
+    save: Option<Arc<str>>,
 }
 
 /// Seconds for which a marker glows after firing.
@@ -98,6 +102,9 @@ fn show(
                 ui.add_space(2.0);
             });
         });
+    if let Some(clip) = state.save.take() {
+        save::save_keys(commands, item.handle.id(), &clip);
+    }
     // Applied after the loop, because the bars are drawn from the asset that it changes.
     if let Some(timing) = edited {
         callback_edit::apply(commands, item.handle.id(), timing);
@@ -134,6 +141,13 @@ fn one_track(
                 .clicked()
             {
                 ui.copy_text(callbacks_ron(timing));
+            }
+            let save = ui.button("Save keys");
+            if save
+                .on_hover_text("Write the keys of this clip to the manifest's file")
+                .clicked()
+            {
+                state.save = Some(timing.name.clone());
             }
             if ui
                 .button("Add key")

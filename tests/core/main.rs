@@ -27,6 +27,7 @@ mod import_accuracy;
 mod joint_orders;
 mod joint_paths;
 mod m3d_files;
+mod manifest_edits;
 mod md5_files;
 #[path = "../../src/tests/messages.rs"]
 mod messages;

@@ -34,7 +34,7 @@ use bevy_marionette::{
     rig::Limb,
 };
 use glam::Affine3A;
-use std::time::Duration;
+use std::{path::Path, time::Duration};
 
 pub const FRAME: f64 = 1.0 / 60.0;
 
@@ -64,9 +64,23 @@ impl Harness {
         Self::build_with((1280, 800, 1.0), more)
     }
 
+    /// Like [`new`](Self::new), with assets in a folder.
+    pub fn in_folder(folder: &Path) -> Self {
+        let assets = AssetPlugin {
+            file_path: folder
+                .to_str()
+                .expect("the folder has a name in UTF-8")
+                .to_owned(),
+            ..default()
+        };
+        Self::build((1280, 800, 1.0), assets, |app| {
+            app.add_plugins((MarionetteInspectorPlugin, PaintedPlugin));
+        })
+    }
+
     /// [`in_window`](Self::in_window), with more added to the app.
     pub fn build_with(window: (u32, u32, f32), more: impl FnOnce(&mut App)) -> Self {
-        Self::build(window, |app| {
+        Self::build(window, AssetPlugin::default(), |app| {
             app.add_plugins((MarionetteInspectorPlugin, PaintedPlugin));
             more(app);
         })
@@ -74,10 +88,14 @@ impl Harness {
 
     /// An app without the panel and without [`Painted`].
     pub fn bare(more: impl FnOnce(&mut App)) -> Self {
-        Self::build((1280, 800, 1.0), more)
+        Self::build((1280, 800, 1.0), AssetPlugin::default(), more)
     }
 
-    fn build((width, height, scale): (u32, u32, f32), more: impl FnOnce(&mut App)) -> Self {
+    fn build(
+        (width, height, scale): (u32, u32, f32),
+        assets: AssetPlugin,
+        more: impl FnOnce(&mut App),
+    ) -> Self {
         let mut app = App::new();
         let resolution = WindowResolution::new(width, height).with_scale_factor_override(scale);
         let wgpu = WgpuSettings {
@@ -86,6 +104,7 @@ impl Harness {
         };
         app.add_plugins(
             DefaultPlugins
+                .set(assets)
                 .set(RenderPlugin {
                     render_creation: RenderCreation::Automatic(Box::new(wgpu)),
                     ..default()

@@ -14,6 +14,7 @@ mod painted;
 mod pointers;
 mod rewind;
 mod rig;
+mod save;
 mod states;
 #[cfg(target_os = "linux")]
 mod window;

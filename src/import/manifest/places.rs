@@ -6,19 +6,59 @@
 ///
 /// The text has been parsed before. In one that hasn't, the place may be a wrong one.
 pub(super) fn find(source: &[u8], path: &[&str]) -> Option<usize> {
-    let mut reader = Reader { source, at: 0 };
+    let mut reader = Reader::new(source);
     reader.skip_attributes();
     let mut best = None;
     reader.find(path, &mut best);
     best
 }
 
-struct Reader<'s> {
+/// Goes through a text token by token.
+pub(super) struct Reader<'s> {
     source: &'s [u8],
     at: usize,
+    /// The end of the last token.
+    end: usize,
 }
 
 impl<'s> Reader<'s> {
+    pub(super) fn new(source: &'s [u8]) -> Self {
+        Self {
+            source,
+            at: 0,
+            end: 0,
+        }
+    }
+
+    /// The end of the last token before the one that comes next.
+    pub(super) fn end(&self) -> usize {
+        self.end
+    }
+
+    /// Goes into a struct, map, or list. Returns the place behind its bracket.
+    pub(super) fn open(&mut self) -> Option<usize> {
+        self.at_token();
+        self.word();
+        self.at_token();
+        let opens = matches!(self.peek(), Some(b'(' | b'{' | b'['));
+        opens.then(|| {
+            self.at += 1;
+            self.at
+        })
+    }
+
+    /// Goes past a key and its colon.
+    pub(super) fn key_before_colon(&mut self) -> Option<Vec<u8>> {
+        let key = self.key()?;
+        self.at_token();
+        (self.peek() == Some(b':')).then(|| self.at += 1)?;
+        Some(key)
+    }
+
+    pub(super) fn skip_byte(&mut self) {
+        self.at += 1;
+    }
+
     /// Goes through a value. Notes the offset of the last part of the path that is found, and returns `true` if that is the
     /// end of it.
     fn find(&mut self, path: &[&str], best: &mut Option<usize>) -> bool {
@@ -116,7 +156,7 @@ impl<'s> Reader<'s> {
     }
 
     /// Goes to the end of a value: to the comma or the bracket behind it.
-    fn skip_value(&mut self) {
+    pub(super) fn skip_value(&mut self) {
         self.scan(None);
     }
 
@@ -212,7 +252,8 @@ impl<'s> Reader<'s> {
     }
 
     /// Goes on to the next token. Returns where that is.
-    fn at_token(&mut self) -> usize {
+    pub(super) fn at_token(&mut self) -> usize {
+        self.end = self.at;
         loop {
             let rest = self.source.get(self.at..).unwrap_or_default();
             if rest.starts_with(b"//") {
@@ -248,7 +289,7 @@ impl<'s> Reader<'s> {
     }
 
     /// Goes past attributes such as `#![enable(implicit_some)]`.
-    fn skip_attributes(&mut self) {
+    pub(super) fn skip_attributes(&mut self) {
         while self.at_token() < self.source.len() && self.source[self.at..].starts_with(b"#!") {
             self.at += 2;
             let rest = &self.source[self.at..];
@@ -259,7 +300,7 @@ impl<'s> Reader<'s> {
         }
     }
 
-    fn peek(&self) -> Option<u8> {
+    pub(super) fn peek(&self) -> Option<u8> {
         self.source.get(self.at).copied()
     }
 }

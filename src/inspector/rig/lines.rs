@@ -1,10 +1,13 @@
 //! The rig as lines of a manifest.
 
-use super::{entry_of, goals::title};
+use super::{super::save::Entry, entry_of, goals::title};
 use crate::{
     asset::Character,
     character::{GoalLimb, IkLimb},
-    import::{ColliderEntry, FeetEntry, GoalEntry, LegEntry, LookAtEntry, RigEntries, SpringEntry},
+    import::{
+        ColliderEntry, FeetEntry, GoalEntry, LegEntry, LookAtEntry, Manifest, RigEntries,
+        SpringEntry,
+    },
     rig::{FeetLimits, GoalAction, Limb, PoleAngle},
 };
 use glam::Vec3;
@@ -38,6 +41,49 @@ pub fn rig_ron(rig: &RigEntries) -> String {
         .map(|(name, entry)| format!("{}: {}", quoted(name), collider_text(entry)));
     lines(&mut text, "colliders: {", "}", colliders);
     text
+}
+
+/// Returns the entries of a manifest that differ from a rig. Those that the rig lacks stay.
+pub(in crate::inspector) fn changed_entries(manifest: &Manifest, rig: &RigEntries) -> Vec<Entry> {
+    let before = manifest.rig();
+    let mut entries: Vec<Entry> = Vec::new();
+    let mut set = |path: &[&str], text: String| {
+        let path: Vec<String> = path.iter().map(|&name| name.to_owned()).collect();
+        // Lines to copy begin with the field's name and end with a comma.
+        let value = match path.as_slice() {
+            [field] => text.trim_start_matches(&format!("{field}: ")).to_owned(),
+            _ => text,
+        };
+        let value = value.trim_end().trim_end_matches(',').to_owned();
+        entries.push((path, Some(value)));
+    };
+    for (name, goal) in &rig.goals {
+        if before.goals.get(name) != Some(goal) {
+            set(&["goals", name], goal_text(goal));
+        }
+    }
+    if let Some(look_at) = rig
+        .look_at
+        .as_ref()
+        .filter(|_| rig.look_at != before.look_at)
+    {
+        set(&["look_at"], look_text(look_at));
+    }
+    if let Some(feet) = rig.feet.as_ref().filter(|_| rig.feet != before.feet) {
+        set(&["feet"], feet_text(feet));
+    }
+    if rig.springs != before.springs {
+        let mut text = String::new();
+        let springs = rig.springs.iter().map(spring_text);
+        lines(&mut text, "springs: [", "]", springs);
+        set(&["springs"], text);
+    }
+    for (name, collider) in &rig.colliders {
+        if before.colliders.get(name) != Some(collider) {
+            set(&["colliders", name], collider_text(collider));
+        }
+    }
+    entries
 }
 
 /// Appends a list, one element on each line; nothing if there is none.

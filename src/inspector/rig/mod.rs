@@ -17,7 +17,7 @@ mod drag;
 mod draw;
 mod feet;
 mod goals;
-mod lines;
+pub(super) mod lines;
 mod look;
 mod params;
 mod springs;
@@ -33,6 +33,7 @@ use super::{
     inspected::InspectedItem,
     keyboard::FollowFocus,
     override_edit::overrides_ron,
+    save,
     tab::{Tab, TabContext},
 };
 use crate::{
@@ -94,13 +95,13 @@ fn show(
         .auto_shrink([false, false])
         .follow(ui, |ui| {
             ui.horizontal(|ui| {
-                if ui
-                    .button("Copy manifest lines")
-                    .on_hover_text(
-                        "Copy goals, look_at, feet, springs and colliders for the manifest",
-                    )
-                    .clicked()
-                {
+                let copy = ui.button("Copy manifest lines").on_hover_text(
+                    "Copy goals, look_at, feet, springs and colliders for the manifest",
+                );
+                let save = ui
+                    .button("Save")
+                    .on_hover_text("Change what differs in the manifest's file");
+                if copy.clicked() || save.clicked() {
                     let shown = item.goals.into_iter().flat_map(|goals| goals.iter());
                     let goals = lines::goal_entries(
                         character,
@@ -108,11 +109,16 @@ fn show(
                     );
                     let look_at = item.look.as_ref().and_then(|look| look.joints.clone());
                     let rig = character.rig().clone();
-                    ui.copy_text(rig_ron(&RigEntries {
+                    let rig = RigEntries {
                         goals,
                         look_at: look_at.or(rig.look_at),
                         ..rig
-                    }));
+                    };
+                    if copy.clicked() {
+                        ui.copy_text(rig_ron(&rig));
+                    } else {
+                        save::save_rig(commands, item.handle.id(), rig);
+                    }
                 }
                 let overrides = item
                     .overrides
