@@ -222,7 +222,7 @@ pub mod prelude {
         character::{
             AnimationCallback, AnimationFinished, AtSocket, AttachedTo, CharacterPoses,
             CharacterReady, CharacterSystems, FootPlacement, IkGoal, PartOverrides, PoseOverrides,
-            RootMotion, SkinnedCharacter,
+            RootMotion, SkinnedCharacter, Steering,
         },
         controller::AnimationController,
     };
@@ -263,6 +263,7 @@ mod pages {
         FromDoom3 = "book/src/from-doom3.md",
         FromBevyAnimation = "book/src/from-bevy-animation.md",
         FromUnity = "book/src/from-unity.md",
+        FromUnreal = "book/src/from-unreal.md",
         FromGodot = "book/src/from-godot.md",
     }
 

@@ -611,6 +611,22 @@ fn terrain_carries_its_walkers_up_the_stairs() {
 }
 
 #[test]
+fn hero_goes_where_it_is_steered_and_jumps() {
+    let going = run("hero", &["--time", "4.2"]);
+    assert_caption(&going, &["ground", "m/s", "footsteps"]);
+    assert!(
+        !going.caption.contains("\n0 footsteps"),
+        "{}",
+        going.caption
+    );
+    assert_character_visible(&going.pictures[0]);
+    let jumping = run("hero", &["--press", "Space@2", "--time", "2.4"]);
+    assert_caption(&jumping, &["jump"]);
+    let attacking = run("hero", &["--press", "E@2", "--time", "2.4"]);
+    assert_caption(&attacking, &["attack"]);
+}
+
+#[test]
 fn locomotion_follows_its_parameters_jumps_and_borrows_a_clip() {
     let going = run("locomotion", &["--time", "5.2"]);
     assert_caption(&going, &["plays locomotion", "jog"]);

@@ -163,7 +163,7 @@ const caption = (lines) => lines.filter((line) => line.startsWith("| "));
 const STAIRS = "--time 1.8";
 const EXAMPLES = {
   skinned_mesh: "", multi_animation: "", blend_animations: "", animation_callbacks: "", clip_queue: "", partial_body: "",
-  attachments: "", rig: "", locomotion: "", adventure: "", terrain: STAIRS, md5_character: "", gltf_character: "", faces: "",
+  attachments: "", rig: "", hero: "", locomotion: "", adventure: "", terrain: STAIRS, md5_character: "", gltf_character: "", faces: "",
   many_instances: "--count 12", dressing: "", picking: "", loading_screen: "", custom_material: "", hit_window: "", viewer: "",
 };
 const noWebGpu = !existsSync(join(site, "webgpu"))

@@ -11,6 +11,7 @@ const EXAMPLES = {
   partial_body: "Jogging legs under a waving body.",
   attachments: "A lantern and a sword attached to joints.",
   rig: "A hand and a foot on goals, with poles for elbow and knee; a head that looks.",
+  hero: "Scout as `marionette import` writes her: steered, with states and footsteps.",
   locomotion: "Scout under your control: a blend space by speed and turn, and a jump.",
   adventure: "A small third-person game: run, jump a gap, kick a post, wave.",
   terrain: "Root motion over stairs and slopes, heads that follow a lantern, ears and scarf in the wind.",

@@ -1,8 +1,8 @@
 //! The plugin that is the core of playing characters.
 
 use super::{
-    PoseCounts, advance, bounds, dirty_palettes::DirtyPalettes, evaluate, mesh_swap, morphs,
-    pose_state, sharing::SharedPoses, spawn, systems,
+    CharacterSystems, PoseCounts, Steering, advance, bounds, dirty_palettes::DirtyPalettes,
+    evaluate, mesh_swap, morphs, pose_state, sharing::SharedPoses, spawn, steering, systems,
 };
 use crate::asset::CharacterAssetPlugin;
 use bevy::{ecs::schedule::InternedScheduleLabel, prelude::*};
@@ -52,6 +52,12 @@ impl Plugin for CharacterPlugin {
             morphs::plugin,
         ));
         advance::build(app, self.schedule);
+        app.register_type::<Steering>().add_systems(
+            self.schedule,
+            steering::steer
+                .before(CharacterSystems::Advance)
+                .run_if(any_with_component::<Steering>),
+        );
     }
 
     fn finish(&self, app: &mut App) {

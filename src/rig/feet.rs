@@ -146,7 +146,7 @@ impl Feet {
     }
 
     /// The mean length of the legs, in model units.
-    pub(super) fn size(&self) -> f32 {
+    pub fn size(&self) -> f32 {
         self.size
     }
 

@@ -254,3 +254,45 @@ fn the_recorder_shows_what_was_shown() {
     let stride = place(&mut app, entity).distance(present.1);
     assert!((stride - SPEED / 144.0).abs() < 1e-4, "{stride}");
 }
+
+#[derive(Resource, Default)]
+struct Taken {
+    way: Vec3,
+    times: usize,
+}
+
+#[test]
+fn fixed_steps_take_each_movement_once() {
+    for rate in [40.0, 60.0, 144.0] {
+        let mut app = TestApp::new();
+        let handle = app.add(walking(), &manifest());
+        let entity = app.spawn(&handle, "walk");
+        app.world().entity_mut(entity).insert(RootMotion::report());
+        app.world().init_resource::<Taken>();
+        let take = |mut motions: Query<&mut RootMotion>, mut taken: ResMut<Taken>| {
+            for mut motion in &mut motions {
+                taken.way += motion.take().translation();
+                taken.times += 1;
+            }
+        };
+        app.world()
+            .resource_mut::<Schedules>()
+            .add_systems(FixedUpdate, take);
+        app.update(0.0);
+        let frames = (4.0 * rate) as usize;
+        (0..frames).for_each(|_| app.update(1.0 / rate));
+        let Taken { way, times } = *app.world().resource::<Taken>();
+        // Steps of a 64th of a second, of which the last frame's movement waits for the next one.
+        assert!((250..=257).contains(&times), "{times} steps at {rate} Hz");
+        let (expected, waits) = (4.0 * SPEED, 1.5 * SPEED / rate as f32 + 1e-4);
+        assert!(
+            -way.z <= expected + 1e-4 && -way.z >= expected - waits,
+            "{way} at {rate} Hz"
+        );
+        let rest = app.world().get_mut::<RootMotion>(entity).unwrap().take();
+        assert!(
+            (expected + way.z + rest.translation().z).abs() < 1e-4,
+            "{way} and {rest:?} at {rate} Hz"
+        );
+    }
+}

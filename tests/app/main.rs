@@ -39,6 +39,7 @@ mod scenes;
 mod soak;
 mod sockets;
 mod springs;
+mod steering;
 mod typed_callbacks;
 mod typed_states;
 mod unlisted;

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::messages::assert_message;
 use bevy_marionette::{
-    import::{ClipEntry, Manifest},
+    import::{BlendPlace, ClipEntry, Manifest},
     model::PlaybackMode,
 };
 use glam::DVec3;
@@ -168,6 +168,56 @@ fn import_decides_for_the_sample_characters_as_their_author_did() {
     }
     let made = manifest(&folder, "scout/scout.character.ron");
     assert_eq!(made.sockets["right_hand"].joint, "grip.R");
+    let authored = fs::read(assets.join("scout/scout.character.ron")).unwrap();
+    let authored = Manifest::parse("scout", &authored).unwrap();
+    assert_eq!(made.feet, authored.feet);
+    assert_eq!(
+        made.look_at.unwrap().joints.len(),
+        authored.look_at.unwrap().joints.len()
+    );
+}
+
+/// The example `hero` shows what the command writes.
+#[test]
+fn the_hero_of_the_examples_is_as_import_writes_it() {
+    let scout = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/scout");
+    let files = [
+        "scout.glb",
+        "idle.md5anim",
+        "walk.md5anim",
+        "jog.md5anim",
+        "jump.md5anim",
+        "wave.md5anim",
+        "scout_moves.glb",
+    ];
+    let files = files.map(|name| scout.join(name).to_str().unwrap().to_owned());
+    let mut args: Vec<&str> = files.iter().map(String::as_str).collect();
+    args.extend(["-o", "hero", "--name", "scout_hero"]);
+    let folder = folder(&[]);
+    let run = import(&folder, &args);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    assert_message("import: a hero", run.stdout.replace('\\', "/"));
+    let written = fs::read_to_string(folder.path().join("hero/scout_hero.character.ron")).unwrap();
+    let shown = fs::read_to_string(scout.join("scout_hero.character.ron")).unwrap();
+    assert!(
+        written.lines().eq(shown.lines()),
+        "the command writes:\n{written}"
+    );
+
+    // The speeds are those that Scout's author gave the clips.
+    let made = manifest(&folder, "hero/scout_hero.character.ron");
+    let points = [("idle", 0.0), ("walk", 1.2), ("jog", 2.4), ("run", 3.8)];
+    let points = points.map(|(clip, speed)| (clip.to_owned(), BlendPlace::Line(speed)));
+    assert_eq!(made.blend_spaces["locomotion"].points, points);
+    let checked = marionette(
+        &folder,
+        &[
+            "validate",
+            "--deny-warnings",
+            "hero/scout_hero.character.ron",
+        ],
+    );
+    assert_eq!(checked.code, Some(0), "{}", checked.stdout);
 }
 
 #[test]

@@ -20,6 +20,8 @@ mod dressing;
 mod faces;
 #[path = "../../gltf_character.rs"]
 mod gltf_character;
+#[path = "../../hero.rs"]
+mod hero;
 #[path = "../../hit_window.rs"]
 mod hit_window;
 #[path = "../../loading_screen.rs"]
@@ -58,6 +60,7 @@ fn main() {
         "dressing" => dressing::main(),
         "faces" => faces::main(),
         "gltf_character" => gltf_character::main(),
+        "hero" => hero::main(),
         "hit_window" => hit_window::main(),
         "loading_screen" => loading_screen::main(),
         "locomotion" => locomotion::main(),

@@ -1,6 +1,10 @@
 //! `marionette import`: makes a game's character from a model and files with clips.
 
+mod actions;
 mod body;
+mod gaits;
+mod hero;
+mod humanoid;
 mod loops;
 mod names;
 mod parts;
@@ -37,6 +41,7 @@ use std::{
     io::{self, Write},
     path::{Path, PathBuf},
 };
+use text::Notes;
 
 /// Makes a character for a game: a directory with a manifest, the model, its clips and its textures
 ///
@@ -78,7 +83,10 @@ as fast, or one frame before that, wherever the character has gone by then. Name
 `spinning` decide where poses alone don't. Clips of another humanoid, whose joints have other names, are
 retargeted; where names don't tell which joint does what, an error says what to write. Masks and sockets are
 proposed from the names of the joints, and parts to merge in a comment. What `marionette convert` kept of a
-manifest in a .glb comes back.";
+manifest in a .glb comes back.
+
+A humanoid also gets feet, look-at, and goals for its hands, footsteps and speeds that are measured at its feet,
+a blend space of them, and first states, by the names of the clips. The component `Steering` steers it.";
 
 /// A clip of the character to be.
 struct Draft {
@@ -111,7 +119,7 @@ impl Import {
                 .iter()
                 .map(|path| placed(path, &model.folder))
                 .collect();
-            let drafts = self.draft(&model, &mut sources)?;
+            let mut drafts = self.draft(&model, &mut sources)?;
             let (textures, warnings) = model.copies(|is_embedded| !is_embedded);
             if !self.is_in_place(&model) {
                 complain(&warnings);
@@ -122,15 +130,21 @@ impl Import {
                     bytes: bytes.into_owned(),
                 })
                 .collect();
-            let manifest = self.manifest(&model, &drafts, &textures);
+            let (manifest, notes) = self.manifest(&model, &mut drafts, &textures);
             let parts = mergeable(&model.model, manifest.max_palette);
             let copied = self.write(
                 &model,
                 &sources,
                 textures,
                 &manifest,
-                &drafts,
-                parts.as_ref(),
+                &Notes {
+                    clips: drafts
+                        .iter()
+                        .map(|draft| (draft.name.as_str(), draft.verdict.why.as_str()))
+                        .collect(),
+                    hero: notes,
+                    mergeable: parts.as_ref(),
+                },
             )?;
             Ok::<_, FormatError>((drafts, manifest, parts, copied))
         };
@@ -276,17 +290,19 @@ impl Import {
         Ok(found.into_iter().map(draft).collect())
     }
 
-    fn manifest(&self, model: &OpenModel, drafts: &[Draft], textures: &[NewFile]) -> Manifest {
+    /// Returns the manifest with comments on what is guessed. Adds what is measured to the clips' entries.
+    fn manifest(
+        &self,
+        model: &OpenModel,
+        drafts: &mut [Draft],
+        textures: &[NewFile],
+    ) -> (Manifest, hero::Notes) {
         let file = base_name(&self.model).unwrap_or_default();
         let skeleton = &model.model.skeleton;
         let EmbeddedManifest { masks, sockets, .. } = model.embedded.clone();
         let textures = textures.iter().map(|file| file.path.to_string_lossy());
-        Manifest {
+        let mut manifest = Manifest {
             textures: textures.map(Cow::into_owned).collect(),
-            clips: drafts
-                .iter()
-                .map(|draft| (draft.name.clone(), draft.entry.clone()))
-                .collect(),
             masks: if masks.is_empty() {
                 body::masks(skeleton)
             } else {
@@ -298,7 +314,13 @@ impl Import {
                 sockets
             },
             ..Manifest::of_model(file).with_settings(&model.settings)
-        }
+        };
+        let notes = hero::equip(&mut manifest, drafts, &model.model, &model.embedded);
+        let clips = drafts
+            .iter()
+            .map(|draft| (draft.name.clone(), draft.entry.clone()));
+        manifest.clips = clips.collect();
+        (manifest, notes)
     }
 
     /// Returns where a texture will be, relative to the directory.
@@ -329,8 +351,7 @@ impl Import {
         sources: &[(PathBuf, PathBuf)],
         textures: Vec<NewFile>,
         manifest: &Manifest,
-        drafts: &[Draft],
-        parts: Option<&Mergeable>,
+        notes: &Notes,
     ) -> Result<usize, FormatError> {
         let mut files: Vec<NewFile> = Vec::new();
         for (path, name) in sources {
@@ -352,11 +373,7 @@ impl Import {
             path: self.output.join(path),
             bytes,
         }));
-        let notes = drafts
-            .iter()
-            .map(|draft| (draft.name.as_str(), draft.verdict.why.as_str()))
-            .collect();
-        let text = text::of_manifest(manifest, &notes, parts).into_bytes();
+        let text = text::of_manifest(manifest, notes).into_bytes();
         let inputs: Vec<&PathBuf> = sources.iter().map(|(path, _)| path).collect();
         // Everything is checked before anything is written.
         let copies = write::missing(files, &inputs, self.force).map_err(FormatError::one)?;
@@ -452,6 +469,37 @@ impl Import {
         }
         for (name, socket) in &manifest.sockets {
             writeln!(out, "  socket `{name}`: on `{}`", printable(&socket.joint))?;
+        }
+        for (name, goal) in &manifest.goals {
+            let joints: Vec<String> = goal.limb.joints().map(str::to_owned).collect();
+            writeln!(out, "  goal `{name}`: {}", printable(&listed(&joints)))?;
+        }
+        if let Some(look_at) = &manifest.look_at {
+            let joints: Vec<String> = look_at
+                .joints
+                .iter()
+                .map(|(name, _)| name.clone())
+                .collect();
+            writeln!(out, "  looks with {}", printable(&listed(&joints)))?;
+        }
+        if let Some(feet) = &manifest.feet {
+            let feet: Vec<String> = feet.legs.iter().map(|leg| leg.tip.clone()).collect();
+            writeln!(out, "  feet {}", printable(&listed(&feet)))?;
+        }
+        for (name, space) in &manifest.blend_spaces {
+            let clips: Vec<String> = space.points.iter().map(|(clip, _)| clip.clone()).collect();
+            writeln!(
+                out,
+                "  blend space `{name}`: {}",
+                printable(&listed(&clips))
+            )?;
+        }
+        for (name, state) in &manifest.states {
+            writeln!(
+                out,
+                "  state `{name}`: {}",
+                printable(&listed(&state.plays))
+            )?;
         }
         if manifest.masks.is_empty() {
             writeln!(

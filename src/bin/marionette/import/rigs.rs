@@ -149,7 +149,7 @@ fn joints(skeleton: &Skeleton) -> String {
 }
 
 /// Returns `true` if hips, arms and legs are known, and the arms are above the hips: animals have joints of the same names.
-fn is_humanoid(skeleton: &Skeleton, roles: &Roles) -> bool {
+pub fn is_humanoid(skeleton: &Skeleton, roles: &Roles) -> bool {
     let limbs = [Role::Forearm as fn(Side) -> Role, Role::Thigh, Role::Shin];
     let has_limbs = limbs.iter().all(|limb| {
         [Side::Left, Side::Right]

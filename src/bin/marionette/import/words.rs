@@ -24,3 +24,9 @@ pub fn snake(name: &str) -> String {
     }
     out.trim_end_matches('_').to_owned()
 }
+
+/// Returns the words of a name in [`snake`] case, without numbers after them.
+pub fn words(name: &str) -> impl Iterator<Item = &str> + Clone {
+    let words = name.split('_');
+    words.map(|word| word.trim_end_matches(|c: char| c.is_ascii_digit()))
+}

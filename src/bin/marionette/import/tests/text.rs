@@ -1,5 +1,8 @@
 use super::*;
-use bevy_marionette::{import::RetargetEntry, model::PlaybackMode};
+use bevy_marionette::{
+    import::{BlendSpaceEntry, ClipRootMotion, FeetEntry, GoalEntry, LookAtEntry, RetargetEntry},
+    model::PlaybackMode,
+};
 
 #[test]
 fn the_text_is_the_manifest() {
@@ -22,8 +25,32 @@ fn the_text_is_the_manifest() {
         flip_v: true,
         skin_error: 0.25,
         max_palette: 12,
+        textures: vec!["maps/skin.png".into(), "a\\b".into()],
         clips: [
-            ("walk".to_owned(), ClipEntry::default()),
+            (
+                "walk".to_owned(),
+                ClipEntry {
+                    ground_speed: Some(1.25),
+                    callbacks: vec![
+                        CallbackEntry::new(0.3, "foot"),
+                        CallbackEntry {
+                            data: Value::String("l".into()),
+                            ..CallbackEntry::new(0.7, "foot")
+                        },
+                    ],
+                    ..ClipEntry::default()
+                },
+            ),
+            (
+                "run".to_owned(),
+                ClipEntry {
+                    root_motion: Some(ClipRootMotion {
+                        ground: Some(true),
+                        ..ClipRootMotion::default()
+                    }),
+                    ..ClipEntry::default()
+                },
+            ),
             (
                 "dance".to_owned(),
                 ClipEntry {
@@ -51,11 +78,19 @@ fn the_text_is_the_manifest() {
         )]
         .into(),
         sockets: [("hand".to_owned(), socket)].into(),
-        ..Manifest::of_model("hero.md5mesh")
+        ..hero("hero.md5mesh")
     };
-    let text = of_manifest(&manifest, &[("walk", "ends\nas it begins")].into(), None);
+    let text = of_manifest(
+        &manifest,
+        &Notes {
+            clips: [("walk", "ends\nas it begins")].into(),
+            ..Notes::default()
+        },
+    );
     assert!(
-        text.contains("        // It ends as it begins.\n        \"walk\": (),\n"),
+        text.contains(
+            "        // It ends as it begins.\n        \"walk\": (ground_speed: 1.25, callbacks: ["
+        ),
         "{text}"
     );
     assert_eq!(
@@ -65,9 +100,65 @@ fn the_text_is_the_manifest() {
     );
     let least = Manifest::of_model("a.m3d");
     assert_eq!(
-        Manifest::parse("a", of_manifest(&least, &BTreeMap::new(), None).as_bytes()),
+        Manifest::parse("a", of_manifest(&least, &Notes::default()).as_bytes()),
         Ok(least)
     );
+}
+
+/// What a humanoid gets.
+fn hero(model: &str) -> Manifest {
+    let points = [
+        ("idle", BlendPlace::Plane(0.0, 0.0)),
+        ("walk", BlendPlace::Plane(-0.5, 1.2)),
+    ];
+    let space = BlendSpaceEntry {
+        points: points
+            .map(|(clip, place)| (clip.to_owned(), place))
+            .to_vec(),
+        sync: BlendSync::Keys(vec!["foot\"step".into()]),
+        ..BlendSpaceEntry::default()
+    };
+    let several = State {
+        plays: vec!["a".into(), "b\n".into()],
+        ..State::default()
+    };
+    let states = [
+        ("ground", State::playing("locomotion").start()),
+        (
+            "jump",
+            State::playing("leap")
+                .from(["ground", "hurt"])
+                .then(Then::State("ground".into())),
+        ),
+        ("hurt", several.clone().from_any().then(Then::Back)),
+        ("death", several.from_any().exit(Exit::Never)),
+    ];
+    let arm = Limb::TwoBone {
+        root: "arm.L".into(),
+        mid: Some("elbow".into()),
+        tip: "hand\\".into(),
+    };
+    Manifest {
+        root_motion: Some(RootMotionEntry {
+            joint: Some("hips".into()),
+            ground: false,
+            turn: false,
+            steady: true,
+            ..RootMotionEntry::default()
+        }),
+        blend_spaces: [("locomotion".to_owned(), space)].into(),
+        states: states.map(|(name, state)| (name.to_owned(), state)).into(),
+        goals: [("left_hand".to_owned(), GoalEntry::new(arm))].into(),
+        look_at: Some(LookAtEntry::new([("neck", 0.25), ("head", 0.75)])),
+        feet: Some(FeetEntry::new(
+            "hips",
+            [
+                LegEntry::new("thigh.L", "foot.L"),
+                LegEntry::new("thigh.R", "foot.R").toe("toe.R"),
+            ],
+        )),
+        ..Manifest::of_model(model)
+    }
 }
 
 #[test]
@@ -79,7 +170,13 @@ fn parts_to_merge_are_proposed_in_a_comment() {
         group: "body_".to_owned(),
         merged: 1,
     };
-    let text = of_manifest(&manifest, &BTreeMap::new(), Some(&parts));
+    let text = of_manifest(
+        &manifest,
+        &Notes {
+            mergeable: Some(&parts),
+            ..Notes::default()
+        },
+    );
     assert_eq!(Manifest::parse("a", text.as_bytes()).unwrap(), manifest);
     // Taken at its word.
     let (before, proposed) = text.split_once("    // merge: {").unwrap();
