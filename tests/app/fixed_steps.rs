@@ -282,9 +282,10 @@ fn fixed_steps_take_each_movement_once() {
         let frames = (4.0 * rate) as usize;
         (0..frames).for_each(|_| app.update(1.0 / rate));
         let Taken { way, times } = *app.world().resource::<Taken>();
-        // Steps of a 64th of a second, of which the last frame's movement waits for the next one.
+        // What is left has come since the last step, which a frame runs before it moves.
         assert!((250..=257).contains(&times), "{times} steps at {rate} Hz");
-        let (expected, waits) = (4.0 * SPEED, 1.5 * SPEED / rate as f32 + 1e-4);
+        let expected = 4.0 * SPEED;
+        let waits = SPEED * (1.0 / 64.0 + 1.0 / rate as f32) + 1e-4;
         assert!(
             -way.z <= expected + 1e-4 && -way.z >= expected - waits,
             "{way} at {rate} Hz"

@@ -11,11 +11,10 @@ fn hero(steering: Steering) -> (TestApp, Entity) {
     let mut app = TestApp::with_files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("assets"));
     let handle = app.server().load("scout/scout_hero.character.ron");
     app.wait_for(&handle);
-    let entity = app.spawn_with(&handle, (AnimationController::default(), steering));
-    // So that its pose is there to be read.
-    app.world()
-        .entity_mut(entity)
-        .insert(PoseOverrides::default());
+    let entity = app.spawn_with(&handle, AnimationController::default());
+    // With overrides, so that its pose is there to be read.
+    let parts = (steering, PoseOverrides::default());
+    app.world().entity_mut(entity).insert(parts);
     app.update(0.0);
     (app, entity)
 }
