@@ -299,6 +299,9 @@ pub(super) fn assemble_character(
         plants,
         masks: masks.collect::<HashMap<_, _>>(),
         sockets: sockets.collect(),
+        constraints: Some(manifest.resolve_constraints(&skeleton))
+            .filter(|constraints| !constraints.is_empty())
+            .map(Arc::new),
         springs: Some(manifest.resolve_springs(&skeleton))
             .filter(|springs| !springs.is_empty())
             .map(Arc::new),

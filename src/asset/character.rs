@@ -9,7 +9,7 @@ use crate::{
         JointIndex, MorphIndex, RootPath, SkeletalClip, Skeleton, StateLayers,
     },
     pose::{BlendReach, Mask, PartBounds},
-    rig::{Feet, LookChain, Plants, RigJoints, Springs, TurnSpeeds},
+    rig::{Constraints, Feet, LookChain, Plants, RigJoints, Springs, TurnSpeeds},
 };
 use bevy::{camera::primitives::Aabb, prelude::*};
 use glam::Affine3A;
@@ -76,6 +76,8 @@ pub struct Character {
     pub(crate) look_at: Option<Arc<LookChain>>,
     /// The joint that root motion is taken from.
     pub(crate) root: JointIndex,
+    /// The joints that follow others.
+    pub(crate) constraints: Option<Arc<Constraints>>,
     /// The joints that swing.
     pub(crate) springs: Option<Arc<Springs>>,
     /// The legs that adapt to uneven ground.
@@ -249,6 +251,7 @@ impl Character {
         let Self {
             look_at,
             feet,
+            constraints,
             springs,
             turn_speeds,
             ..
@@ -256,6 +259,7 @@ impl Character {
         RigJoints {
             look: look_at.as_deref(),
             feet: feet.as_deref(),
+            constraints: constraints.as_deref(),
             springs: springs.as_deref(),
             turn_speeds: Some(turn_speeds),
         }

@@ -1,12 +1,12 @@
 //! The rig of a character, and changing it at run time.
 
 use super::Character;
-use crate::import::{FeetEntry, RigEntries, resolve_springs};
+use crate::import::{FeetEntry, RigEntries, resolve_constraints, resolve_springs};
 use std::sync::Arc;
 
 /// # The rig at run time
 impl Character {
-    /// Returns the rig as the manifest has it: goals, look-at, feet, springs and colliders, by names.
+    /// Returns the rig as the manifest has it: goals, look-at, feet, constraints, springs and colliders, by names.
     pub fn rig(&self) -> &RigEntries {
         &self.rig
     }
@@ -43,6 +43,12 @@ impl Character {
             let springs = resolve_springs(&rig.springs, &rig.colliders, &self.skeleton);
             self.springs = Some(springs)
                 .filter(|springs| !springs.is_empty())
+                .map(Arc::new);
+        }
+        if rig.constraints != self.rig.constraints {
+            let constraints = resolve_constraints(&rig.constraints, &self.skeleton);
+            self.constraints = Some(constraints)
+                .filter(|constraints| !constraints.is_empty())
                 .map(Arc::new);
         }
         if rig.look_at != self.rig.look_at {

@@ -8,9 +8,10 @@ use super::{
 };
 use crate::{
     asset::Character,
-    model::{MorphIndex, Morphs, OthersLeft},
+    model::{MorphIndex, Morphs, OthersLeft, Procedural},
     pose::{MorphMode, MorphOverride},
     record::{ExpressionNote, FadeNote, ShownNote},
+    rig::Gaze,
 };
 use bevy::{ecs::name::NameOrEntity, platform::collections::HashSet, prelude::*};
 use smallvec::SmallVec;
@@ -255,6 +256,7 @@ impl Expressions {
 pub(super) fn overrides(
     morphs: &Morphs,
     eyes: Option<&IdleEyes>,
+    gaze: Option<(&Gaze, Vec2)>,
     expressions: Option<&Expressions>,
     out: &mut Vec<MorphOverride>,
 ) {
@@ -262,6 +264,13 @@ pub(super) fn overrides(
     quiet(morphs, left, out);
     if let Some(eyes) = eyes {
         eyes.overrides(left, out);
+    }
+    for (shape, weight) in gaze.iter().flat_map(|(gaze, turn)| gaze.shown(*turn)) {
+        let weight = weight * left.share(Procedural::LookAt);
+        out.extend(shape.iter().map(|&(morph, share)| MorphOverride {
+            mode: MorphMode::Add,
+            ..MorphOverride::set(morph, weight * share)
+        }));
     }
     if let Some(expressions) = expressions {
         expressions.overrides(morphs, left, out);

@@ -1,5 +1,6 @@
 //! The character that a VRM file describes, whichever version of VRM it is in.
 
+use crate::rig::ConstraintKind;
 use glam::Vec3;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -162,17 +163,6 @@ pub struct AvatarConstraint {
     pub kind: ConstraintKind,
     /// The share of the turn, 0..=1.
     pub weight: f32,
-}
-
-/// The way in which a joint follows another in an [`AvatarConstraint`].
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub enum ConstraintKind {
-    /// It takes over the turn around an axis.
-    Roll(Vec3),
-    /// An axis points at the other joint.
-    Aim(Vec3),
-    /// It takes over the turn.
-    Rotation,
 }
 
 impl Avatar {

@@ -223,6 +223,7 @@ pub fn losses(
         goals,
         look_at,
         feet,
+        constraints,
         springs,
         ..
     }) = manifest.filter(|_| m3d || md5)
@@ -241,6 +242,7 @@ pub fn losses(
             "leg",
             keep,
         );
+        list.add("", constraints.len(), "constraint", keep);
         list.add(
             "",
             springs.iter().map(|entry| entry.joints.len()).sum(),

@@ -15,6 +15,7 @@ use crate::{
 use bevy_marionette::{
     import::{FileKind, LookAtEntry, SpringEntry},
     internals::format::m3d::Dialect,
+    rig::ConstraintKind,
 };
 use std::io::{self, Write};
 
@@ -202,6 +203,18 @@ fn write_model(out: &mut impl Write, model: &ModelReport) -> io::Result<()> {
             printable(&tips.join(", ")),
             printable(&feet.hips)
         )?;
+    }
+    if !manifest.constraints.is_empty() {
+        heading(out, "Constraints", "")?;
+        for one in manifest.constraints {
+            let (joint, source) = (printable(&one.joint), printable(&one.source));
+            let how = match one.kind {
+                ConstraintKind::Roll(_) => "rolls with",
+                ConstraintKind::Aim(_) => "points at",
+                ConstraintKind::Rotation => "turns with",
+            };
+            writeln!(out, "  {joint} {how} {source}, weight {}", one.weight)?;
+        }
     }
     if !manifest.springs.is_empty() {
         heading(out, "Springs", "")?;

@@ -4,13 +4,17 @@ use super::{entry_of, goals::title};
 use crate::{
     asset::Character,
     character::{GoalLimb, IkLimb},
-    import::{ColliderEntry, FeetEntry, GoalEntry, LegEntry, LookAtEntry, RigEntries, SpringEntry},
-    rig::{FeetLimits, GoalAction, Limb, PoleAngle},
+    import::{
+        ColliderEntry, ConstraintEntry, FeetEntry, GoalEntry, LegEntry, LookAtEntry, RigEntries,
+        SpringEntry,
+    },
+    rig::{ColliderKind, ConstraintKind, FeetLimits, GoalAction, Limb, PoleAngle},
 };
 use glam::Vec3;
 use std::{collections::BTreeMap, fmt::Write};
 
-/// Formats a rig for a manifest: `goals: { … },`, `look_at: ( … ),`, `feet: ( … ),`, `springs: [ … ],` and
+/// Formats a rig for a manifest: `goals: { … },`, `look_at: ( … ),`, `feet: ( … ),`, `constraints: [ … ],`,
+/// `springs: [ … ],` and
 /// `colliders: { … },`.
 ///
 /// Fields with their default value are left out.
@@ -26,6 +30,12 @@ pub fn rig_ron(rig: &RigEntries) -> String {
     );
     text.extend(rig.look_at.as_ref().map(look_text));
     text.extend(rig.feet.as_ref().map(feet_text));
+    lines(
+        &mut text,
+        "constraints: [",
+        "]",
+        rig.constraints.iter().map(constraint_text),
+    );
     lines(
         &mut text,
         "springs: [",
@@ -92,6 +102,21 @@ fn look_text(look: &LookAtEntry) -> String {
         "    yaw: {:?}, pitch: {:?}, speed: {:?},",
         look.yaw, look.pitch, look.speed
     );
+    if let Some(gaze) = &look.gaze {
+        let ranges = [
+            ("inner", gaze.inner),
+            ("outer", gaze.outer),
+            ("down", gaze.down),
+            ("up", gaze.up),
+        ];
+        let ranges = ranges.map(|(name, range)| format!("{name}: {range:?}"));
+        let (ranges, origin) = (ranges.join(", "), vector(gaze.origin));
+        let by = gaze.by_expressions;
+        let _ = writeln!(
+            text,
+            "    gaze: (origin: {origin}, {ranges}, by_expressions: {by}),"
+        );
+    }
     let default = LookAtEntry::new::<String>([]);
     for (name, axis, usual) in [
         ("forward", look.forward, default.forward),
@@ -148,6 +173,23 @@ fn feet_text(feet: &FeetEntry) -> String {
     text
 }
 
+fn constraint_text(constraint: &ConstraintEntry) -> String {
+    let ConstraintEntry {
+        joint,
+        source,
+        kind,
+        weight,
+    } = constraint;
+    let kind = match kind {
+        ConstraintKind::Roll(axis) => format!("Roll({})", vector(*axis)),
+        ConstraintKind::Aim(axis) => format!("Aim({})", vector(*axis)),
+        ConstraintKind::Rotation => "Rotation".to_owned(),
+    };
+    let weight = numbers([("weight", *weight, 1.0)]);
+    let [joint, source] = [joint, source].map(|name| quoted(name));
+    format!("(joint: {joint}, source: {source}, kind: {kind}{weight})")
+}
+
 fn spring_text(spring: &SpringEntry) -> String {
     let default = SpringEntry::new::<String>([]);
     let numbers = numbers([
@@ -172,10 +214,15 @@ fn collider_text(collider: &ColliderEntry) -> String {
             .map(|point| format!(", {name}: {}", vector(point)))
             .unwrap_or_default()
     });
+    let (kind, usual) = match collider.kind {
+        ColliderKind::Outside => ("", f32::NAN),
+        ColliderKind::Inside => (", kind: Inside", f32::NAN),
+        ColliderKind::Plane => (", kind: Plane", 0.0),
+    };
+    let radius = numbers([("radius", collider.radius, usual)]);
     format!(
-        "(joint: {}{center}{end}, radius: {:?})",
-        quoted(&collider.joint),
-        collider.radius
+        "(joint: {}{kind}{center}{end}{radius})",
+        quoted(&collider.joint)
     )
 }
 
