@@ -8,6 +8,7 @@ use super::{
     mesh::mesh_of,
     morphs::{by_use, most_morphs},
     textures::{TextureKey, Textures},
+    tints::Tint,
 };
 use crate::{
     import::{Manifest, root_joint},
@@ -212,6 +213,7 @@ pub(super) fn assemble_character(
         turn_speeds,
     } = prepared;
     let mut sub_assets = Vec::new();
+    let tints = Tint::all(skeleton.morphs().own_expressions(), &skin, &materials);
     let types: Vec<Option<String>> = materials
         .iter()
         .map(|material| material.type_name.clone())
@@ -297,6 +299,8 @@ pub(super) fn assemble_character(
         states: manifest.resolve_states(),
         feet,
         plants,
+        tints: tints.into(),
+        avatar: None,
         masks: masks.collect::<HashMap<_, _>>(),
         sockets: sockets.collect(),
         constraints: Some(manifest.resolve_constraints(&skeleton))

@@ -1,9 +1,9 @@
 //! The character asset: everything that instances share.
 
-use super::boxes::ClipBoxes;
+use super::{boxes::ClipBoxes, tints::Tint};
 use crate::{
     controller::Clips,
-    import::{RigEntries, bind_blend_space},
+    import::{Avatar, RigEntries, bind_blend_space},
     model::{
         BlendSpace, BlendSpaceError, BoundBlendSpace, ClipTiming, CombinedJoints, Influences,
         JointIndex, MorphIndex, RootPath, SkeletalClip, Skeleton, StateLayers,
@@ -70,6 +70,8 @@ pub struct Character {
     pub masks: HashMap<String, Arc<Mask>>,
     /// Sockets by name.
     pub sockets: BTreeMap<String, Socket>,
+    /// What a VRM file says beyond its model: who made it, what may be done with it, and in which views its parts are seen.
+    pub avatar: Option<Arc<Avatar>>,
     /// The rig as the manifest has it, by names.
     pub(crate) rig: RigEntries,
     /// The joints that turn toward what the character looks at.
@@ -82,6 +84,8 @@ pub struct Character {
     pub(crate) springs: Option<Arc<Springs>>,
     /// The legs that adapt to uneven ground.
     pub(crate) feet: Option<Arc<Feet>>,
+    /// What expressions change of the parts' materials, in the order of the parts.
+    pub(crate) tints: Arc<[Tint]>,
     /// For each clip, its foot contacts. Empty without [`feet`](Self::feet).
     pub(crate) plants: Vec<Arc<Plants>>,
     /// The speeds at which the clips turn the joints.

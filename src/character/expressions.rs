@@ -224,6 +224,16 @@ impl Expressions {
         }))
     }
 
+    /// Returns the weight that is shown of an expression of the model's file.
+    pub(super) fn weight_of(&self, own: usize, morphs: &Morphs) -> f32 {
+        let set = self.shown.iter();
+        let mut set = set.filter(|one| one.own == Some(own as u32));
+        let (Some(one), Some(of_file)) = (set.next(), morphs.own_expressions().get(own)) else {
+            return 0.0;
+        };
+        self.left_of_others(morphs).shown(of_file, one.now.weight) * one.now.share
+    }
+
     /// Adds what they do to the morph targets. Expressions that share a target add up. `left` is what they leave of each other.
     fn overrides(&self, morphs: &Morphs, left: OthersLeft, out: &mut Vec<MorphOverride>) {
         let own = morphs.own_expressions();

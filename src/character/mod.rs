@@ -53,6 +53,7 @@ mod spawn;
 mod systems;
 mod tape_head;
 mod threads;
+mod tinted;
 mod typed_callbacks;
 mod typed_states;
 mod unknown_names;

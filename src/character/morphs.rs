@@ -13,6 +13,7 @@ use super::{
     morph_pose::MorphPose,
     systems::CharacterSystems,
     threads::{batches, trim},
+    tinted,
     worn::WornBy,
 };
 use crate::{
@@ -37,7 +38,9 @@ pub(super) fn plugin(app: &mut App) {
             PostUpdate,
             (
                 (
-                    expressions::advance.run_if(any_with_component::<Expressions>),
+                    (expressions::advance, tinted::tint)
+                        .chain()
+                        .run_if(any_with_component::<Expressions>),
                     idle_eyes::advance.run_if(any_with_component::<IdleEyes>),
                 ),
                 pose.run_if(any_with_component::<MorphPose>),

@@ -198,6 +198,13 @@ pub fn losses(
     }
 
     add_materials(&mut list, model, m3d, md5);
+    let (expressions, roles) = (
+        model.skeleton.morphs().own_expressions().len(),
+        model.skeleton.roles().len(),
+    );
+    let keep = "a manifest whose model is the .vrm keeps them";
+    list.add("", expressions, "expression", keep);
+    list.add("the roles of", roles, "joint", keep);
 
     let clips =
         |lost: fn(&SkeletalClip) -> bool| model.clips.iter().filter(|clip| lost(clip)).count();

@@ -292,6 +292,10 @@ fn write_avatar(out: &mut impl Write, model: &ModelReport) -> io::Result<()> {
             }
         }
     }
+    let views = model.avatar.iter().flat_map(|avatar| &avatar.first_person);
+    for (mesh, view) in views.filter(|(_, view)| *view != "auto") {
+        writeln!(out, "  first person: {} {view}", printable(mesh))?;
+    }
     if !model.roles.is_empty() {
         heading(out, "Roles", "")?;
         let roles = model.roles.iter();

@@ -52,8 +52,9 @@ pub(super) fn add(
         embedded.constraints = entries.collect();
     }
     let mut expressions = skeleton.morphs().own_expressions().iter();
-    if expressions.any(|one| !one.colors.is_empty() || !one.textures.is_empty()) {
-        unused.push("colors and texture coordinates of expressions");
+    let is_unknown = |property: &str| !["color", "emissionColor"].contains(&property);
+    if expressions.any(|one| one.colors.iter().any(|color| is_unknown(&color.property))) {
+        unused.push("colors of shades, rims, and outlines in expressions");
     }
     if !unused.is_empty() {
         let message = format!("parts of the avatar have no effect: {}", unused.join(", "));
