@@ -291,6 +291,7 @@ fn a_warm_scratch_poses_characters_and_their_rigs_without_allocating() {
     let feet = Feet::new(&skeleton, 0, &[leg], Vec3::Y).unwrap();
     let mut stood = FeetState::default();
     let ball = Collider {
+        kind: Default::default(),
         joint: 44,
         center: Vec3::Y,
         end: Some(Vec3::X),

@@ -480,6 +480,13 @@ fn faces_speaks_and_reacts_to_keys() {
 }
 
 #[test]
+fn avatar_has_what_its_file_says() {
+    let happy = run("avatar", &["--press", "1@0.1", "--time", "0.6"]);
+    assert_caption(&happy, &["plays greet, knows 11 expressions", "happy"]);
+    assert_character_visible(&happy.pictures[0]);
+}
+
+#[test]
 fn adventure_goes_over_the_course_state_by_state() {
     // By itself, she goes around: over the stairs and the gap to the post, which hits back.
     for (time, state) in [

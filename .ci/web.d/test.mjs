@@ -162,7 +162,7 @@ const caption = (lines) => lines.filter((line) => line.startsWith("| "));
 // Before Scout sets a foot so near to the edge of a step that the last bit decides which step it is on.
 const STAIRS = "--time 1.8";
 const EXAMPLES = {
-  skinned_mesh: "", multi_animation: "", blend_animations: "", animation_callbacks: "", clip_queue: "", partial_body: "",
+  skinned_mesh: "", avatar: "", multi_animation: "", blend_animations: "", animation_callbacks: "", clip_queue: "", partial_body: "",
   attachments: "", rig: "", hero: "", locomotion: "", adventure: "", terrain: STAIRS, md5_character: "", gltf_character: "", faces: "",
   many_instances: "--count 12", dressing: "", picking: "", loading_screen: "", custom_material: "", hit_window: "", viewer: "",
 };

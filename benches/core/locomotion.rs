@@ -215,6 +215,7 @@ impl Walker {
             feet: Some(&self.feet),
             springs: Some(&self.springs),
             turn_speeds: Some(&self.speeds),
+            constraints: None,
         };
         joints.update(&mut pose);
         let mut stand = self.action.feet.take().unwrap_or_default();

@@ -227,6 +227,7 @@ fn springs(skeleton: &Skeleton, colliders: usize) -> Springs {
     let around = ["head", "neck", "upper_chest", "chest"].map(|name| {
         let end = Some(Vec3::new(0.0, 0.1, 0.0));
         Collider {
+            kind: Default::default(),
             joint: joint(name),
             center: Vec3::ZERO,
             end,

@@ -8,6 +8,7 @@ const EXAMPLES = {
   hit_window: "A kick that hits while its window is open, at any frame rate.",
   clip_queue: "A queue of clips that falls back to idling.",
   faces: "A face that speaks, smiles, blinks and looks at the camera.",
+  avatar: "An avatar of a .vrm file, with its expressions, eyes, and springs.",
   partial_body: "Jogging legs under a waving body.",
   attachments: "A lantern and a sword attached to joints.",
   rig: "A hand and a foot on goals, with poles for elbow and knee; a head that looks.",

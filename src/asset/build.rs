@@ -8,6 +8,7 @@ use super::{
     mesh::mesh_of,
     morphs::{by_use, most_morphs},
     textures::{TextureKey, Textures},
+    tints::Tint,
 };
 use crate::{
     import::{Manifest, root_joint},
@@ -212,6 +213,7 @@ pub(super) fn assemble_character(
         turn_speeds,
     } = prepared;
     let mut sub_assets = Vec::new();
+    let tints = Tint::all(skeleton.morphs().own_expressions(), &skin, &materials);
     let types: Vec<Option<String>> = materials
         .iter()
         .map(|material| material.type_name.clone())
@@ -297,8 +299,13 @@ pub(super) fn assemble_character(
         states: manifest.resolve_states(),
         feet,
         plants,
+        tints: tints.into(),
+        avatar: None,
         masks: masks.collect::<HashMap<_, _>>(),
         sockets: sockets.collect(),
+        constraints: Some(manifest.resolve_constraints(&skeleton))
+            .filter(|constraints| !constraints.is_empty())
+            .map(Arc::new),
         springs: Some(manifest.resolve_springs(&skeleton))
             .filter(|springs| !springs.is_empty())
             .map(Arc::new),
@@ -308,6 +315,7 @@ pub(super) fn assemble_character(
             .and_then(|look| look.resolve(&skeleton))
             .map(Arc::new),
         rig: manifest.rig(),
+        loaded_rig: None,
         shape: Shape::new(version, &skeleton, &parts),
         root: root_joint(manifest, &skeleton),
         skeleton: skeleton.clone(),

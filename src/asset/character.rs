@@ -1,15 +1,15 @@
 //! The character asset: everything that instances share.
 
-use super::boxes::ClipBoxes;
+use super::{boxes::ClipBoxes, tints::Tint};
 use crate::{
     controller::Clips,
-    import::{RigEntries, bind_blend_space},
+    import::{Avatar, RigEntries, bind_blend_space},
     model::{
         BlendSpace, BlendSpaceError, BoundBlendSpace, ClipTiming, CombinedJoints, Influences,
         JointIndex, MorphIndex, RootPath, SkeletalClip, Skeleton, StateLayers,
     },
     pose::{BlendReach, Mask, PartBounds},
-    rig::{Feet, LookChain, Plants, RigJoints, Springs, TurnSpeeds},
+    rig::{Constraints, Feet, LookChain, Plants, RigJoints, Springs, TurnSpeeds},
 };
 use bevy::{camera::primitives::Aabb, prelude::*};
 use glam::Affine3A;
@@ -70,16 +70,24 @@ pub struct Character {
     pub masks: HashMap<String, Arc<Mask>>,
     /// Sockets by name.
     pub sockets: BTreeMap<String, Socket>,
+    /// What a VRM file says beyond its model: who made it, what may be done with it, and in which views its parts are seen.
+    pub avatar: Option<Arc<Avatar>>,
     /// The rig as the manifest has it, by names.
     pub(crate) rig: RigEntries,
+    /// The rig as it was loaded, once it has been changed.
+    pub(super) loaded_rig: Option<Box<RigEntries>>,
     /// The joints that turn toward what the character looks at.
     pub(crate) look_at: Option<Arc<LookChain>>,
     /// The joint that root motion is taken from.
     pub(crate) root: JointIndex,
+    /// The joints that follow others.
+    pub(crate) constraints: Option<Arc<Constraints>>,
     /// The joints that swing.
     pub(crate) springs: Option<Arc<Springs>>,
     /// The legs that adapt to uneven ground.
     pub(crate) feet: Option<Arc<Feet>>,
+    /// What expressions change of the parts' materials, in the order of the parts.
+    pub(crate) tints: Arc<[Tint]>,
     /// For each clip, its foot contacts. Empty without [`feet`](Self::feet).
     pub(crate) plants: Vec<Arc<Plants>>,
     /// The speeds at which the clips turn the joints.
@@ -249,6 +257,7 @@ impl Character {
         let Self {
             look_at,
             feet,
+            constraints,
             springs,
             turn_speeds,
             ..
@@ -256,6 +265,7 @@ impl Character {
         RigJoints {
             look: look_at.as_deref(),
             feet: feet.as_deref(),
+            constraints: constraints.as_deref(),
             springs: springs.as_deref(),
             turn_speeds: Some(turn_speeds),
         }

@@ -229,6 +229,7 @@ impl AssetLoader for CharacterLoader {
             .await;
         textures.decode(own, images, formats, &mut decoding);
         // While the textures are decoded.
+        let avatar = imported.avatar.take();
         let prepared = Prepared::new(imported.model, settings.meshes);
         let own = decoding.finish(&name).await;
         let mut sink = ContextSink {
@@ -241,9 +242,9 @@ impl AssetLoader for CharacterLoader {
                 .collect(),
             used: HashSet::new(),
         };
-        Ok(assemble_character(
-            prepared, &manifest, &textures, &mut sink,
-        ))
+        let mut character = assemble_character(prepared, &manifest, &textures, &mut sink);
+        character.avatar = avatar.map(|avatar| Arc::new(*avatar));
+        Ok(character)
     }
 
     fn extensions(&self) -> &[&str] {

@@ -15,6 +15,7 @@ mod morphs;
 mod progress;
 mod rig;
 mod textures;
+mod tints;
 
 pub use build::build_character;
 pub(crate) use character::next_version;

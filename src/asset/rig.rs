@@ -1,12 +1,12 @@
 //! The rig of a character, and changing it at run time.
 
 use super::Character;
-use crate::import::{FeetEntry, RigEntries, resolve_springs};
+use crate::import::{FeetEntry, RigEntries, resolve_constraints, resolve_springs};
 use std::sync::Arc;
 
 /// # The rig at run time
 impl Character {
-    /// Returns the rig as the manifest has it: goals, look-at, feet, springs and colliders, by names.
+    /// Returns the rig as the manifest has it: goals, look-at, feet, constraints, springs and colliders, by names.
     pub fn rig(&self) -> &RigEntries {
         &self.rig
     }
@@ -29,6 +29,8 @@ impl Character {
     /// }
     /// ```
     pub fn set_rig(&mut self, rig: RigEntries) {
+        self.loaded_rig
+            .get_or_insert_with(|| Box::new(self.rig.clone()));
         let limits = rig.feet.as_ref().map(|entry| entry.limits);
         // The legs were found with the skin, which isn't kept, so only their limits can change.
         if let (Some(limits), Some(feet)) = (limits, &mut self.feet) {
@@ -45,6 +47,12 @@ impl Character {
                 .filter(|springs| !springs.is_empty())
                 .map(Arc::new);
         }
+        if rig.constraints != self.rig.constraints {
+            let constraints = resolve_constraints(&rig.constraints, &self.skeleton);
+            self.constraints = Some(constraints)
+                .filter(|constraints| !constraints.is_empty())
+                .map(Arc::new);
+        }
         if rig.look_at != self.rig.look_at {
             self.look_at = rig
                 .look_at
@@ -53,5 +61,11 @@ impl Character {
                 .map(Arc::new);
         }
         self.rig = RigEntries { feet, ..rig };
+    }
+
+    /// The rig before [`set_rig`](Self::set_rig): what the manifest and the model's own file say.
+    #[cfg(feature = "inspector")]
+    pub(crate) fn loaded_rig(&self) -> &RigEntries {
+        self.loaded_rig.as_deref().unwrap_or(&self.rig)
     }
 }

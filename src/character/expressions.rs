@@ -8,9 +8,10 @@ use super::{
 };
 use crate::{
     asset::Character,
-    model::{MorphIndex, Morphs, OthersLeft},
+    model::{MorphIndex, Morphs, OthersLeft, Procedural},
     pose::{MorphMode, MorphOverride},
     record::{ExpressionNote, FadeNote, ShownNote},
+    rig::Gaze,
 };
 use bevy::{ecs::name::NameOrEntity, platform::collections::HashSet, prelude::*};
 use smallvec::SmallVec;
@@ -223,6 +224,16 @@ impl Expressions {
         }))
     }
 
+    /// Returns the weight that is shown of an expression of the model's file.
+    pub(super) fn weight_of(&self, own: usize, morphs: &Morphs) -> f32 {
+        let set = self.shown.iter();
+        let mut set = set.filter(|one| one.own == Some(own as u32));
+        let (Some(one), Some(of_file)) = (set.next(), morphs.own_expressions().get(own)) else {
+            return 0.0;
+        };
+        self.left_of_others(morphs).shown(of_file, one.now.weight) * one.now.share
+    }
+
     /// Adds what they do to the morph targets. Expressions that share a target add up. `left` is what they leave of each other.
     fn overrides(&self, morphs: &Morphs, left: OthersLeft, out: &mut Vec<MorphOverride>) {
         let own = morphs.own_expressions();
@@ -255,6 +266,7 @@ impl Expressions {
 pub(super) fn overrides(
     morphs: &Morphs,
     eyes: Option<&IdleEyes>,
+    gaze: Option<(&Gaze, Vec2)>,
     expressions: Option<&Expressions>,
     out: &mut Vec<MorphOverride>,
 ) {
@@ -262,6 +274,13 @@ pub(super) fn overrides(
     quiet(morphs, left, out);
     if let Some(eyes) = eyes {
         eyes.overrides(left, out);
+    }
+    for (shape, weight) in gaze.iter().flat_map(|(gaze, turn)| gaze.shown(*turn)) {
+        let weight = weight * left.share(Procedural::LookAt);
+        out.extend(shape.iter().map(|&(morph, share)| MorphOverride {
+            mode: MorphMode::Add,
+            ..MorphOverride::set(morph, weight * share)
+        }));
     }
     if let Some(expressions) = expressions {
         expressions.overrides(morphs, left, out);

@@ -46,7 +46,13 @@ impl FaceReplay {
             }
             let mut face = Expressions::of_note(&note.expressions);
             face.look_up(version, morphs, |_| ());
-            expressions::overrides(morphs, eyes.as_ref(), Some(&face), &mut self.overrides);
+            expressions::overrides(
+                morphs,
+                eyes.as_ref(),
+                None,
+                Some(&face),
+                &mut self.overrides,
+            );
             (self.note, self.version) = (note.clone(), version);
         }
         self.layers.show(lag, character, controller);

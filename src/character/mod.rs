@@ -54,6 +54,7 @@ mod steering;
 mod systems;
 mod tape_head;
 mod threads;
+mod tinted;
 mod typed_callbacks;
 mod typed_states;
 mod unknown_names;

@@ -33,6 +33,9 @@ pub struct MorphPose {
     /// Revision of the layers and version of the asset that they were made from.
     #[reflect(ignore)]
     pub(super) made_from: (u64, u64),
+    /// Where the character looks by expressions.
+    #[reflect(ignore)]
+    pub(super) gaze: Vec2,
     /// For worn characters: the body and the versions of both assets, and the body's target of each name.
     #[reflect(ignore)]
     pub(super) of_body: Option<((Entity, u64, u64), Vec<Option<MorphIndex>>)>,

@@ -13,6 +13,7 @@ use super::{
     morph_pose::MorphPose,
     systems::CharacterSystems,
     threads::{batches, trim},
+    tinted,
     worn::WornBy,
 };
 use crate::{
@@ -20,6 +21,7 @@ use crate::{
     controller::AnimationController,
     model::MorphIndex,
     pose::{MorphOverride, MorphScratch},
+    rig::RigState,
 };
 use bevy::{
     camera::visibility::ViewVisibility, mesh::morph::MeshMorphWeights, prelude::*, utils::Parallel,
@@ -36,7 +38,9 @@ pub(super) fn plugin(app: &mut App) {
             PostUpdate,
             (
                 (
-                    expressions::advance.run_if(any_with_component::<Expressions>),
+                    (expressions::advance, tinted::tint)
+                        .chain()
+                        .run_if(any_with_component::<Expressions>),
                     idle_eyes::advance.run_if(any_with_component::<IdleEyes>),
                 ),
                 pose.run_if(any_with_component::<MorphPose>),
@@ -148,6 +152,7 @@ pub(super) fn pose(
             &mut MorphPose,
             Option<Ref<Expressions>>,
             Option<Ref<IdleEyes>>,
+            Option<&RigState>,
         ),
         Without<WornBy>,
     >,
@@ -161,7 +166,7 @@ pub(super) fn pose(
         .batching_strategy(batches())
         .for_each_init(
             || all_threads.borrow_local_mut(),
-            |thread, (handle, controller, mut layers, list, mut pose, expressions, eyes)| {
+            |thread, (handle, controller, mut layers, list, mut pose, expressions, eyes, rig)| {
                 let Some(character) = assets.get(handle.id()) else {
                     return;
                 };
@@ -180,7 +185,14 @@ pub(super) fn pose(
                     pose.forget();
                 }
                 let made_from = (revision, character.version);
+                let look = character
+                    .look_at
+                    .as_ref()
+                    .and_then(|chain| chain.gaze.as_ref());
+                let look = look.filter(|gaze| gaze.shapes.is_some());
+                let turn = look.and(rig).map_or(Vec2::ZERO, |rig| rig.look.gaze);
                 let by_hand = expressions.as_ref().is_some_and(Ref::is_changed)
+                    || pose.gaze != turn
                     || eyes.as_ref().is_some_and(Ref::is_changed);
                 if pose.made_from == made_from && !by_hand {
                     return;
@@ -194,6 +206,7 @@ pub(super) fn pose(
                     return;
                 }
                 pose.bypass_change_detection().made_from = made_from;
+                pose.bypass_change_detection().gaze = turn;
                 let MorphThread {
                     scratch,
                     overrides,
@@ -203,6 +216,7 @@ pub(super) fn pose(
                 expressions::overrides(
                     character.skeleton.morphs(),
                     eyes.as_deref(),
+                    look.map(|gaze| (gaze, turn)),
                     expressions.as_deref(),
                     overrides,
                 );

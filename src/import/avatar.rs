@@ -1,5 +1,6 @@
 //! The character that a VRM file describes, whichever version of VRM it is in.
 
+use crate::rig::ConstraintKind;
 use glam::Vec3;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -164,18 +165,22 @@ pub struct AvatarConstraint {
     pub weight: f32,
 }
 
-/// The way in which a joint follows another in an [`AvatarConstraint`].
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub enum ConstraintKind {
-    /// It takes over the turn around an axis.
-    Roll(Vec3),
-    /// An axis points at the other joint.
-    Aim(Vec3),
-    /// It takes over the turn.
-    Rotation,
-}
-
 impl Avatar {
+    /// Returns the view in which a part of the model is seen: `both`, `thirdPersonOnly`, `firstPersonOnly`, or `auto`, which
+    /// leaves out what hangs from the head for who looks through its eyes.
+    pub fn view_of(&self, part: &str) -> &'static str {
+        // A mesh with several materials is several parts: `Body.skin`.
+        let is_of = |mesh: &str| {
+            let rest = part.strip_prefix(mesh);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        };
+        let views = self.first_person.iter();
+        let found = views
+            .filter(|(mesh, _)| is_of(mesh))
+            .max_by_key(|(mesh, _)| mesh.len());
+        found.map_or("auto", |(_, view)| *view)
+    }
+
     /// Replaces nodes of a file with joints. What refers to nodes that are no joints is left out.
     #[cfg(feature = "gltf")]
     pub(super) fn with_joints(mut self, joint_of: impl Fn(usize) -> Option<usize>) -> Self {

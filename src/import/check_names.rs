@@ -130,6 +130,10 @@ pub(super) fn check_joints(file: &str, manifest: &Manifest, imported: &mut Impor
             .iter()
             .map(|joint| ("`springs`".into(), vec!["springs", "joints"], &**joint))
     });
+    let constraints = manifest.constraints.iter().flat_map(|entry| {
+        let joints = [("joint", &entry.joint), ("source", &entry.source)];
+        joints.map(|(field, joint)| ("`constraints`".into(), vec!["constraints", field], &**joint))
+    });
     let colliders = manifest.colliders.iter().map(|(name, entry)| {
         (
             format!("collider `{name}`"),
@@ -147,6 +151,7 @@ pub(super) fn check_joints(file: &str, manifest: &Manifest, imported: &mut Impor
         .chain(goals)
         .chain(looks)
         .chain(feet)
+        .chain(constraints)
         .chain(springs)
         .chain(colliders);
     let missing: Vec<_> = named
@@ -232,6 +237,14 @@ fn check_rig(file: &str, manifest: &Manifest, imported: &mut Imported) {
             &["look_at"],
             warning.with_hint(hint),
         );
+    }
+    for joint in manifest.resolve_constraints(skeleton).circular() {
+        let joint = skeleton.name(*joint);
+        let message =
+            format!("constraints: joint `{joint}` follows itself by way of others, so it stays");
+        let path = ["constraints", "joint", joint];
+        let warning = Diagnostic::warning(file, message);
+        manifest.warn(&mut imported.warnings, &path, warning);
     }
     let springs = manifest.resolve_springs(skeleton);
     let known = || manifest.colliders.keys().map(String::as_str);

@@ -198,6 +198,13 @@ pub fn losses(
     }
 
     add_materials(&mut list, model, m3d, md5);
+    let (expressions, roles) = (
+        model.skeleton.morphs().own_expressions().len(),
+        model.skeleton.roles().len(),
+    );
+    let keep = "a manifest whose model is the .vrm keeps them";
+    list.add("", expressions, "expression", keep);
+    list.add("the roles of", roles, "joint", keep);
 
     let clips =
         |lost: fn(&SkeletalClip) -> bool| model.clips.iter().filter(|clip| lost(clip)).count();
@@ -223,6 +230,7 @@ pub fn losses(
         goals,
         look_at,
         feet,
+        constraints,
         springs,
         ..
     }) = manifest.filter(|_| m3d || md5)
@@ -241,6 +249,7 @@ pub fn losses(
             "leg",
             keep,
         );
+        list.add("", constraints.len(), "constraint", keep);
         list.add(
             "",
             springs.iter().map(|entry| entry.joints.len()).sum(),

@@ -3,6 +3,7 @@
 mod blend_space;
 mod callbacks;
 mod check;
+mod constraints;
 mod edit;
 mod embedded;
 mod entries;
@@ -21,11 +22,14 @@ mod states;
 pub(crate) use blend_space::bind_blend_space;
 pub use blend_space::{BlendPlace, BlendSpaceEntry};
 pub use callbacks::CallbackEntry;
+pub use constraints::ConstraintEntry;
+#[cfg(feature = "bevy")]
+pub(crate) use constraints::resolve_constraints;
 pub use embedded::EmbeddedManifest;
 pub use entries::{ClipEntry, MaskEntry, SocketEntry};
 pub use feet::{FeetEntry, LegEntry};
 pub use goals::GoalEntry;
-pub use look_at::LookAtEntry;
+pub use look_at::{GazeEntry, LookAtEntry};
 pub use retarget::RetargetEntry;
 pub use rig::RigEntries;
 pub use root_motion::{ClipRootMotion, RootMotionEntry};
@@ -183,6 +187,9 @@ pub struct Manifest {
     /// The joints that turn toward what the character looks at.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub look_at: Option<LookAtEntry>,
+    /// Joints that follow others, such as twist bones. They turn after everything but springs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub constraints: Vec<ConstraintEntry>,
     /// Joints that swing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub springs: Vec<SpringEntry>,
@@ -262,6 +269,7 @@ impl Manifest {
             sockets: BTreeMap::new(),
             goals: BTreeMap::new(),
             look_at: None,
+            constraints: Vec::new(),
             springs: Vec::new(),
             colliders: BTreeMap::new(),
             feet: None,

@@ -68,13 +68,16 @@ pub use limits::Limits;
 pub(crate) use manifest::bind_blend_space;
 pub use manifest::{
     BlendPlace, BlendSpaceEntry, CallbackEntry, ClipEntry, ClipRootMotion, ColliderEntry,
-    FeetEntry, GoalEntry, LegEntry, LookAtEntry, Manifest, MaskEntry, RetargetEntry, RigEntries,
-    RootMotionEntry, SceneEntry, SocketEntry, SpringEntry,
+    ConstraintEntry, FeetEntry, GazeEntry, GoalEntry, LegEntry, LookAtEntry, Manifest, MaskEntry,
+    RetargetEntry, RigEntries, RootMotionEntry, SceneEntry, SocketEntry, SpringEntry,
 };
 pub use open::{FileKind, open_model};
 pub(crate) use retarget::RetargetReport;
 #[cfg(feature = "bevy")]
-pub(crate) use {manifest::resolve_springs, root_motion::root_joint};
+pub(crate) use {
+    manifest::{resolve_constraints, resolve_springs},
+    root_motion::root_joint,
+};
 #[cfg(feature = "bevy")]
 pub(crate) use {matching::match_joints, textures::is_relative_path};
 
@@ -92,7 +95,7 @@ pub(crate) mod internals {
     pub use crate::import::{
         avatar::{
             AvatarCollider, AvatarConstraint, AvatarLookAt, AvatarSpring, AvatarSpringJoint,
-            ColliderShape, ConstraintKind, RangeMap,
+            ColliderShape, RangeMap,
         },
         losses::{WriteFormat, losses},
         m3d::{from_m3d, to_m3d},

@@ -66,8 +66,10 @@ impl Saves {
 
 /// Saves the goals, look-at, feet, springs, and colliders of a character.
 pub(super) fn save_rig(commands: &mut Commands, character: AssetId<Character>, rig: RigEntries) {
-    save(commands, character, move |_, _, manifest| {
-        Ok(lines::changed_entries(manifest, &rig))
+    save(commands, character, move |world, _, manifest| {
+        let now = world.resource::<Assets<Character>>().get(character);
+        let now = now.ok_or("the character is no longer there")?;
+        Ok(lines::changed_entries(manifest, now.loaded_rig(), &rig))
     });
 }
 

@@ -1,8 +1,8 @@
 //! The inputs of a rig for one frame, as plain data.
 
 use super::{
-    Feet, FeetFrame, FootPlan, GoalAction, GroundHit, LookChain, RigState, SpringFrame,
-    SpringScratch, Springs, TurnSpeeds,
+    Constraints, Feet, FeetFrame, FootPlan, GoalAction, GroundHit, LookChain, RigState,
+    SpringFrame, SpringScratch, Springs, TurnSpeeds,
     goals::{GoalFrame, GoalScratch},
 };
 use crate::pose::PoseMut;
@@ -91,6 +91,8 @@ pub struct RigJoints<'a> {
     pub look: Option<&'a LookChain>,
     /// The legs.
     pub feet: Option<&'a Feet>,
+    /// The joints that follow others.
+    pub constraints: Option<&'a Constraints>,
     /// The joints that swing.
     pub springs: Option<&'a Springs>,
     /// Speeds at which the clips turn the joints; `None` if there are no clips.
@@ -117,7 +119,7 @@ impl RigJoints<'_> {
 }
 
 impl RigAction {
-    /// Acts on a pose: the head turns, then limbs reach, then feet adapt, then springs swing.
+    /// Acts on a pose: the head turns, then limbs reach, then feet adapt, then joints follow others, then springs swing.
     pub fn run(
         &self,
         joints: &RigJoints,
@@ -169,6 +171,9 @@ impl RigAction {
                 feet.solve(&frame, &mut state.feet, pose);
             }
             _ => state.feet.clear(),
+        }
+        if let Some(constraints) = joints.constraints {
+            constraints.solve(pose);
         }
         match (self.springs, joints.springs) {
             (

@@ -2,7 +2,7 @@
 
 use super::math::{across, arc, direction, part};
 use crate::{
-    model::{JointIndex, Skeleton},
+    model::{JointIndex, MorphIndex, Skeleton},
     numbers::clamp_weight,
     pose::{PoseMut, simd},
     trig::{atan2, sin_cos_f32},
@@ -22,7 +22,7 @@ use std::f32::consts::PI;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Unchecked")]
 pub struct LookChain {
-    /// The largest yaw to either side, in radians.
+    /// The largest yaw to either side, in radians. At 0, there is none.
     pub yaw_limit: f32,
     /// The largest pitch up or down, in radians.
     pub pitch_limit: f32,
@@ -34,6 +34,22 @@ pub struct LookChain {
     eyes: Vec<Eye>,
     /// The directions forward and up in the space of the joint above the chain; in model space if there is none.
     base_axes: [Vec3A; 2],
+    /// The direction up in the space of the last joint.
+    head_up: Vec3A,
+    /// The way in which eyes follow a target that is not straight ahead of the head; `None` if each looks at it.
+    pub gaze: Option<Gaze>,
+}
+
+/// The way in which both eyes of a [`LookChain`] follow a target: less far than it is, or by expressions.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Gaze {
+    /// The point between the eyes, in the space of the last joint.
+    pub origin: Vec3,
+    /// Toward the nose, away from it, down, and up: the angle in radians from which on eyes turn no further, and the turn
+    /// there, in radians or as the weight of an expression.
+    pub ranges: [[f32; 2]; 4],
+    /// The morph targets that show the gaze to the left, right, down, and up, if no joints do.
+    pub shapes: Option<[Vec<(MorphIndex, f32)>; 4]>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -50,6 +66,8 @@ struct Eye {
     joint: JointIndex,
     /// The direction forward in its space.
     forward: Vec3A,
+    #[serde(default)]
+    is_left: bool,
 }
 
 /// A [`LookChain`] in a file.
@@ -62,6 +80,10 @@ struct Unchecked {
     joints: Vec<LookJoint>,
     eyes: Vec<Eye>,
     base_axes: [Vec3A; 2],
+    #[serde(default)]
+    head_up: Vec3A,
+    #[serde(default)]
+    gaze: Option<Gaze>,
 }
 
 impl TryFrom<Unchecked> for LookChain {
@@ -76,6 +98,8 @@ impl TryFrom<Unchecked> for LookChain {
             joints,
             eyes,
             base_axes,
+            head_up,
+            gaze,
         } = chain;
         if joints.is_empty() {
             return Err("a chain that looks has no joints");
@@ -88,6 +112,8 @@ impl TryFrom<Unchecked> for LookChain {
             joints,
             eyes,
             base_axes,
+            head_up,
+            gaze,
         })
     }
 }
@@ -98,6 +124,9 @@ impl TryFrom<Unchecked> for LookChain {
 pub struct LookState {
     /// The yaw to the left and the pitch up that are added to the pose, in radians.
     pub turn: Vec2,
+    /// The yaw and pitch of the gaze from where the head faces, in radians, for chains with a [`Gaze`].
+    #[serde(default)]
+    pub gaze: Vec2,
 }
 
 impl LookChain {
@@ -152,12 +181,15 @@ impl LookChain {
         let eyes = eyes
             .iter()
             .map(|&joint| {
+                let at = |joint: JointIndex| skeleton.rest_model()[usize::from(joint)].translation;
                 Some(Eye {
                     joint,
                     forward: facing(joint)?,
+                    is_left: (at(joint) - at(last)).dot(up.cross(forward)) > 0.0,
                 })
             })
             .collect::<Option<_>>()?;
+        let head_up = direction(rest(last)? * up)?;
         let base_axes = match skeleton.ancestors(chain[0].joint).next() {
             None => [forward, up],
             Some(base) => {
@@ -175,6 +207,8 @@ impl LookChain {
             joints: chain,
             eyes,
             base_axes,
+            head_up,
+            gaze: None,
         })
     }
 
@@ -252,6 +286,7 @@ impl LookChain {
         let target = target
             .filter(|target| target.is_finite() && weight > 0.0)
             .map(Vec3A::from);
+        state.gaze = Vec2::ZERO;
         if target.is_none() && state.turn == Vec2::ZERO {
             return;
         }
@@ -309,8 +344,15 @@ impl LookChain {
             }
             pose.update_later(first);
         }
-        if let Some(target) = target {
-            self.turn_eyes(target, weight, pose);
+        match (target, &self.gaze) {
+            (Some(target), Some(gaze)) => {
+                let frame = self.head_frame(pose);
+                let origin = pose.model[usize::from(self.head())].transform_point3(gaze.origin);
+                state.gaze = frame.angles(target - Vec3A::from(origin)) * weight;
+                self.turn_gaze(gaze, state.gaze, &frame, pose);
+            }
+            (Some(target), None) => self.turn_eyes(target, weight, pose),
+            (None, _) => {}
         }
     }
 
@@ -326,10 +368,13 @@ impl LookChain {
             let limit = limit.max(0.0);
             angle.clamp(-limit, limit)
         };
-        Vec2::new(
+        let wish = Vec2::new(
             limited(yaw, self.yaw_limit),
             limited(target.y, self.pitch_limit),
-        ) - now
+        );
+        // A head that only has eyes that look is where its clips have it.
+        let turns = Vec2::new(self.yaw_limit, self.pitch_limit).cmpgt(Vec2::ZERO);
+        Vec2::select(turns, wish - now, Vec2::ZERO)
     }
 
     /// Returns the position of the last joint after the chain has turned.
@@ -382,6 +427,38 @@ impl LookChain {
         }
     }
 
+    /// Returns the axes of the head in model space, which it brings up to date.
+    fn head_frame(&self, pose: &mut PoseMut) -> Frame {
+        let head = &self.joints[self.joints.len() - 1];
+        pose.update_joints([head.joint]);
+        let matrix = &pose.model[usize::from(head.joint)];
+        let [forward, up] =
+            [head.forward, self.head_up].map(|axis| matrix.transform_vector3a(axis));
+        let up = direction(up).unwrap_or(Vec3A::Y);
+        let forward = across(forward, up).unwrap_or_else(|| up.any_orthonormal_vector());
+        Frame {
+            side: up.cross(forward),
+            up,
+            forward,
+        }
+    }
+
+    /// Turns both eyes as far as a gaze does.
+    fn turn_gaze(&self, gaze: &Gaze, angles: Vec2, frame: &Frame, pose: &mut PoseMut) {
+        let about = |axis: Vec3A, angle: f32| {
+            let (sin, cos) = sin_cos_f32(0.5 * angle);
+            Quat::from_vec4((axis * sin).extend(cos))
+        };
+        for eye in self.eyes.iter().filter(|_| gaze.shapes.is_none()) {
+            let horizontal = usize::from((angles.x > 0.0) == eye.is_left);
+            let yaw = gaze.mapped(horizontal, angles.x);
+            let pitch = gaze.mapped(2 + usize::from(angles.y > 0.0), angles.y);
+            pose.update_joints([eye.joint]);
+            pose.turn(eye.joint, about(frame.up, yaw) * about(-frame.side, pitch));
+            pose.update_later(eye.joint);
+        }
+    }
+
     #[inline(always)]
     fn turn_eyes(&self, target: Vec3A, weight: f32, pose: &mut PoseMut) {
         // Half the angle, as the length of a rotation's vector part is the sine of that.
@@ -398,6 +475,30 @@ impl LookChain {
             pose.turn(eye.joint, part(turn, share * weight));
             pose.update_later(eye.joint);
         }
+    }
+}
+
+impl Gaze {
+    /// Returns the turn for an angle, by one of the ranges.
+    fn mapped(&self, range: usize, angle: f32) -> f32 {
+        let [most, turn] = self.ranges[range];
+        let share = match angle.abs() < most {
+            true => angle.abs() / most,
+            false => 1.0,
+        };
+        (turn * share).copysign(angle)
+    }
+
+    /// Returns the morph targets that show a gaze, with the weights to the left, right, down, and up.
+    pub fn shown(&self, gaze: Vec2) -> impl Iterator<Item = (&[(MorphIndex, f32)], f32)> {
+        // As in VRM, both sides have the range of what is turned away from the nose.
+        let [x, y] = [
+            self.mapped(1, gaze.x),
+            self.mapped(2 + usize::from(gaze.y > 0.0), gaze.y),
+        ];
+        let weights = [x, -x, -y, y];
+        let shapes = self.shapes.iter().flatten().map(Vec::as_slice);
+        shapes.zip(weights).filter(|(_, weight)| *weight > 0.0)
     }
 }
 

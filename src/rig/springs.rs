@@ -21,7 +21,7 @@ mod step;
 pub use run::{SpringFrame, SpringScratch};
 pub use state::SpringState;
 
-use super::Collider;
+use super::{Collider, ColliderKind};
 use crate::{
     model::{JointIndex, Skeleton},
     trig::sin_cos_f32,
@@ -80,7 +80,7 @@ pub struct SpringChain {
     pub root: JointIndex,
     /// Settings of all joints of the chain.
     pub settings: SpringSettings,
-    /// Indices of the colliders that the bones' ends stay outside of.
+    /// Indices of the colliders on whose side the bones' ends stay.
     pub colliders: Vec<u16>,
 }
 
@@ -245,6 +245,7 @@ impl Springs {
         let nowhere = |collider: &Collider| Collider {
             joint: 0,
             radius: 0.0,
+            kind: ColliderKind::Outside,
             ..*collider
         };
         let known = |collider: &Collider| usize::from(collider.joint) < skeleton.len();
@@ -283,7 +284,7 @@ impl Springs {
         let touches = |&&index: &&u16| {
             self.colliders
                 .get(usize::from(index))
-                .is_some_and(|c| c.radius > 0.0 && c.radius.is_finite())
+                .is_some_and(Collider::is_there)
         };
         Chain {
             step: Step::new(frequency.into(), damping.into(), drag.into()),

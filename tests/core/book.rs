@@ -1,9 +1,9 @@
 //! The book and the README agree with themselves and with the crate. Their Rust code is compiled as documentation tests.
 
 use bevy_marionette::import::{
-    BlendSpaceEntry, CallbackEntry, ClipEntry, ClipRootMotion, ColliderEntry, FeetEntry, GoalEntry,
-    LegEntry, LookAtEntry, Manifest, MaskEntry, RetargetEntry, RootMotionEntry, SocketEntry,
-    SpringEntry,
+    BlendSpaceEntry, CallbackEntry, ClipEntry, ClipRootMotion, ColliderEntry, ConstraintEntry,
+    FeetEntry, GoalEntry, LegEntry, LookAtEntry, Manifest, MaskEntry, RetargetEntry,
+    RootMotionEntry, SocketEntry, SpringEntry,
 };
 use bevy_marionette::rig::FeetLimits;
 use serde::{
@@ -222,6 +222,7 @@ fn the_reference_documents_every_field_of_manifests() {
         ("FeetEntry", fields::<FeetEntry>()),
         ("LegEntry", fields::<LegEntry>()),
         ("FeetLimits", fields::<FeetLimits>()),
+        ("ConstraintEntry", fields::<ConstraintEntry>()),
         ("SpringEntry", fields::<SpringEntry>()),
         ("ColliderEntry", fields::<ColliderEntry>()),
     ];

@@ -21,6 +21,7 @@ mod retargeted_clip_files;
 mod scenes;
 mod visibility;
 mod vrm;
+mod vrm_rigs;
 mod without_vertices;
 
 use crate::messages::{assert_messages, is_like};

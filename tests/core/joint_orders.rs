@@ -222,6 +222,7 @@ fn springs_of(of: &Ordered, rng: &mut Rng) -> Springs {
         .collect();
     let joint = of.place[rng.usize(..count)];
     let collider = Collider {
+        kind: Default::default(),
         joint,
         center: Vec3::Y * 0.1,
         end: Some(Vec3::X * 0.2),
@@ -353,7 +354,7 @@ fn rig(of: &Ordered, rng: &mut Rng) -> Vec<Affine3A> {
         look: look.as_ref(),
         feet: feet.as_ref(),
         springs: Some(&springs),
-        turn_speeds: None,
+        ..RigJoints::default()
     };
     let (mut state, mut scratch) = (RigState::default(), RigScratch::default());
     of.play(|_, pose| {

@@ -412,12 +412,14 @@ fn a_bone_swings_at_its_frequency_whatever_its_size() {
 #[test]
 fn ends_stay_outside_of_colliders() {
     let ball = Collider {
+        kind: Default::default(),
         joint: 1,
         center: Vec3::new(0.0, -0.08, 0.25),
         end: None,
         radius: 0.12,
     };
     let rod = Collider {
+        kind: Default::default(),
         joint: 2,
         center: Vec3::new(-0.3, 0.1, 0.2),
         end: Some(Vec3::new(0.3, 0.1, 0.2)),
@@ -547,6 +549,7 @@ fn a_teleport_takes_springs_along() {
 #[test]
 fn a_rollback_repeats_the_same_bits() {
     let ball = Collider {
+        kind: Default::default(),
         joint: 1,
         center: Vec3::new(0.0, -0.1, 0.2),
         end: None,
@@ -728,6 +731,7 @@ fn nothing_makes_a_pose_that_is_not_finite() {
             max_angle: any(),
         };
         let collider = Collider {
+            kind: Default::default(),
             joint: if any() > 2.0 { 1 } else { 77 },
             center: Vec3::new(any(), any(), any()),
             end: (any() > 2.0).then(|| Vec3::new(any(), any(), any())),

@@ -433,6 +433,7 @@ fn springs_are_tuned_colliders_dragged_and_both_copied() {
         ..SpringEntry::new(["hand.R"])
     }];
     let ball = ColliderEntry {
+        kind: Default::default(),
         joint: "body".into(),
         center: Vec3::new(0.5, 0.8, 0.0),
         end: None,

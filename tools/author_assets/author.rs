@@ -11,6 +11,7 @@
 // The test that includes this module uses less of it than the example does.
 #![allow(dead_code)]
 
+pub mod avatar;
 pub mod bake;
 pub mod character;
 pub mod charts;
@@ -37,5 +38,6 @@ pub fn all() -> Vec<(PathBuf, Vec<u8>)> {
     // The Pup is a small Hound, in glTF.
     let pup = hound.gltf_files("pup", 0.5, |clip| ["idle", "walk"].contains(&clip));
     let moves = vec![scout::adventure::file()];
-    [scout.files(), moves, hound.files(), pup, mannequin::files()].concat()
+    let others = [mannequin::files(), avatar::files()].concat();
+    [scout.files(), moves, hound.files(), pup, others].concat()
 }

@@ -6,6 +6,8 @@ mod adventure;
 mod animation_callbacks;
 #[path = "../../attachments.rs"]
 mod attachments;
+#[path = "../../avatar.rs"]
+mod avatar;
 #[path = "../../blend_animations.rs"]
 mod blend_animations;
 #[path = "../../clip_queue.rs"]
@@ -53,6 +55,7 @@ fn main() {
         "adventure" => adventure::main(),
         "animation_callbacks" => animation_callbacks::main(),
         "attachments" => attachments::main(),
+        "avatar" => avatar::main(),
         "blend_animations" => blend_animations::main(),
         "clip_queue" => clip_queue::main(),
         "crowd" => crowd::main(),

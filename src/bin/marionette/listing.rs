@@ -15,6 +15,7 @@ use crate::{
 use bevy_marionette::{
     import::{FileKind, LookAtEntry, SpringEntry},
     internals::format::m3d::Dialect,
+    rig::ConstraintKind,
 };
 use std::io::{self, Write};
 
@@ -203,6 +204,18 @@ fn write_model(out: &mut impl Write, model: &ModelReport) -> io::Result<()> {
             printable(&feet.hips)
         )?;
     }
+    if !manifest.constraints.is_empty() {
+        heading(out, "Constraints", "")?;
+        for one in manifest.constraints {
+            let (joint, source) = (printable(&one.joint), printable(&one.source));
+            let how = match one.kind {
+                ConstraintKind::Roll(_) => "rolls with",
+                ConstraintKind::Aim(_) => "points at",
+                ConstraintKind::Rotation => "turns with",
+            };
+            writeln!(out, "  {joint} {how} {source}, weight {}", one.weight)?;
+        }
+    }
     if !manifest.springs.is_empty() {
         heading(out, "Springs", "")?;
         for spring in manifest.springs {
@@ -278,6 +291,10 @@ fn write_avatar(out: &mut impl Write, model: &ModelReport) -> io::Result<()> {
                 writeln!(out, "  {name}: {}", printable(text))?;
             }
         }
+    }
+    let views = model.avatar.iter().flat_map(|avatar| &avatar.first_person);
+    for (mesh, view) in views.filter(|(_, view)| *view != "auto") {
+        writeln!(out, "  first person: {} {view}", printable(mesh))?;
     }
     if !model.roles.is_empty() {
         heading(out, "Roles", "")?;

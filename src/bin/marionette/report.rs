@@ -9,8 +9,8 @@ use crate::{
 use bevy_marionette::{
     format::{Diagnostic, Severity},
     import::{
-        Avatar, BlendSpaceEntry, ColliderEntry, FeetEntry, FileKind, GoalEntry, ImportReport,
-        LookAtEntry, MaskEntry, SocketEntry, SpringEntry,
+        Avatar, BlendSpaceEntry, ColliderEntry, ConstraintEntry, FeetEntry, FileKind, GoalEntry,
+        ImportReport, LookAtEntry, MaskEntry, SocketEntry, SpringEntry,
     },
     internals::model::{BoundingBox, StateLayers},
     model::{
@@ -67,8 +67,8 @@ JSON (--json): an array with one object per FILE, in the order given.
                       springs, colliders, constraints
     roles[]           [role, joint], as the file says
     expressions[]     as the file says: name, is_binary, morphs[] of [name, share], overrides[] (blink | look_at | mouth)
-    manifest          null, or model, scale, masks, sockets, blend_spaces, states, layers, goals, look_at, feet, springs,
-                      colliders as in the manifest, or in the model's own file
+    manifest          null, or model, scale, masks, sockets, blend_spaces, states, layers, goals, look_at, feet, constraints,
+                      springs, colliders as in the manifest, or in the model's own file
   animation         null, or
     frames, frames_per_second, seconds
     joints[]          name, parent (index or null), animated (channels of Tx Ty Tz Qx Qy Qz)
@@ -219,6 +219,7 @@ pub struct ManifestReport<'a> {
     pub goals: &'a BTreeMap<String, GoalEntry>,
     pub look_at: Option<&'a LookAtEntry>,
     pub feet: Option<&'a FeetEntry>,
+    pub constraints: &'a [ConstraintEntry],
     pub springs: &'a [SpringEntry],
     pub colliders: &'a BTreeMap<String, ColliderEntry>,
 }
@@ -362,6 +363,7 @@ fn model_report<'a>(
             goals: &manifest.goals,
             look_at: manifest.look_at.as_ref(),
             feet: manifest.feet.as_ref(),
+            constraints: &manifest.constraints,
             springs: &manifest.springs,
             colliders: &manifest.colliders,
         }),

@@ -58,7 +58,7 @@ impl Default for SpringGravity {
     }
 }
 
-/// Gives a rig to characters whose asset has springs.
+/// Gives a rig to characters whose asset has springs, or joints that follow others.
 ///
 /// Only runs in frames in which there are asset events, new parts, changed springs, or sharing is switched.
 pub(in crate::character) fn add_springs(
@@ -84,10 +84,12 @@ pub(in crate::character) fn add_springs(
     let any =
         events.read().count() > 0 || sharing.as_ref().is_some_and(|sharing| sharing.is_changed());
     let is_off = sharing.is_none_or(|sharing| *sharing == PoseSharing::Off);
-    let has_springs = |handle: &SkinnedCharacter| {
-        assets
-            .get(handle.id())
-            .is_some_and(|of| of.springs.is_some())
+    let has = |handle: &SkinnedCharacter, springs: bool| {
+        let asset = assets.get(handle.id());
+        asset.is_some_and(|of| match springs {
+            true => of.springs.is_some(),
+            false => of.constraints.is_some(),
+        })
     };
     for (entity, handle, parts, springs) in &characters {
         if !any
@@ -100,17 +102,19 @@ pub(in crate::character) fn add_springs(
             Some(springs) => springs.weight > 0.0,
             None => is_off,
         };
-        if is_wanted && has_springs(handle) {
+        if is_wanted && has(handle, true) {
             commands
                 .entity(entity)
                 .try_insert(RigState::default())
                 // A weight that the game chose stays.
                 .try_insert_if_new(SpringBones::default());
+        } else if is_off && has(handle, false) {
+            commands.entity(entity).try_insert(RigState::default());
         }
     }
     for (entity, handle, parts) in &rigged {
         // A character may have got its rig from a goal before its asset loaded.
-        if (any || parts.is_changed()) && has_springs(handle) {
+        if (any || parts.is_changed()) && has(handle, true) {
             commands
                 .entity(entity)
                 .try_insert_if_new(SpringBones::default());

@@ -96,7 +96,7 @@ fn expressions_of_the_file_leave_less_of_others() {
     face.set("aa", 0.8);
     face.look_up(1, &morphs, |name| panic!("{name}"));
     let mut out = Vec::new();
-    super::overrides(&morphs, None, Some(&face), &mut out);
+    super::overrides(&morphs, None, None, Some(&face), &mut out);
     let mut weights = [0.5_f32; 3];
     for one in &out {
         let weight = &mut weights[usize::from(one.morph)];

@@ -121,6 +121,8 @@ pub(super) struct MaterialExtensions {
     pub(super) specular: Raw,
     #[serde(rename = "KHR_materials_unlit", deserialize_with = "present")]
     pub(super) is_unlit: bool,
+    #[serde(rename = "VRMC_materials_mtoon", deserialize_with = "present")]
+    pub(super) is_toon: bool,
 }
 
 #[derive(Default, Deserialize)]

@@ -202,6 +202,11 @@ impl FileMaterials {
                 |raw: &_, field: &str| reader.value(raw, place_of_pbr, field).map_or(1.0, unit);
             let roughness = factor(&pbr.roughness_factor, "roughnessFactor");
             let metallic = factor(&pbr.metallic_factor, "metallicFactor");
+            // What looks like a drawing isn't a mirror, which glTF's defaults are.
+            let (roughness, metallic) = match extensions.is_toon {
+                true => (1.0, 0.0),
+                false => (roughness, metallic),
+            };
             let base_color: [f32; 4] = reader
                 .value(&pbr.base_color_factor, place_of_pbr, "baseColorFactor")
                 .unwrap_or([1.0; 4]);

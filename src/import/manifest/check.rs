@@ -131,6 +131,7 @@ impl Manifest {
         }
         for (message, path) in self
             .misstated_springs()
+            .chain(self.misstated_constraints())
             .take(MOST_ERRORS.saturating_sub(diagnostics.len()))
         {
             diagnostics.push(self.place(&path, Diagnostic::error(file, message)));

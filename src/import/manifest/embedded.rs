@@ -1,8 +1,8 @@
 //! The entries that a model's file holds in place of a manifest.
 
 use super::{
-    BlendSpaceEntry, ClipEntry, ColliderEntry, FeetEntry, GoalEntry, LookAtEntry, Manifest,
-    MaskEntry, RootMotionEntry, SocketEntry, SpringEntry,
+    BlendSpaceEntry, ClipEntry, ColliderEntry, ConstraintEntry, FeetEntry, GoalEntry, LookAtEntry,
+    Manifest, MaskEntry, RootMotionEntry, SocketEntry, SpringEntry,
 };
 use crate::model::{State, StateLayer};
 use serde::{Deserialize, Serialize};
@@ -42,6 +42,9 @@ pub struct EmbeddedManifest {
     /// See [`Manifest::look_at`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub look_at: Option<LookAtEntry>,
+    /// See [`Manifest::constraints`].
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub constraints: Vec<ConstraintEntry>,
     /// See [`Manifest::springs`].
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub springs: Vec<SpringEntry>,
@@ -79,6 +82,7 @@ impl EmbeddedManifest {
             sockets: manifest.sockets.clone(),
             goals: manifest.goals.clone(),
             look_at: manifest.look_at.clone(),
+            constraints: manifest.constraints.clone(),
             springs: manifest.springs.clone(),
             colliders: manifest.colliders.clone(),
             feet: manifest.feet.clone(),
@@ -129,6 +133,9 @@ impl Manifest {
         }
         if all.sides.is_empty() {
             all.sides = theirs.sides;
+        }
+        if all.constraints.is_empty() {
+            all.constraints = theirs.constraints;
         }
         if all.springs.is_empty() {
             all.springs = theirs.springs;

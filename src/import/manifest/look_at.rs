@@ -2,7 +2,7 @@
 
 use crate::{
     model::{JointIndex, Skeleton},
-    rig::LookChain,
+    rig::{Gaze, LookChain},
 };
 use glam::Vec3;
 use serde::{Deserialize, Serialize};
@@ -37,12 +37,74 @@ pub struct LookAtEntry {
     /// The largest speed of the turn, in degrees per second.
     #[serde(default = "speed")]
     pub speed: f32,
+    /// The way in which both eyes follow, if they don't look straight at the target.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gaze: Option<GazeEntry>,
     /// The direction the character faces at rest: −Z, unless the model faces elsewhere.
     #[serde(default = "forward")]
     pub forward: Vec3,
     /// The direction up at rest: Y.
     #[serde(default = "up")]
     pub up: Vec3,
+}
+
+/// The way in which eyes of a [`LookAtEntry`] follow a target, as VRM has it: by a share of its angle, up to a limit.
+///
+/// Each range is the angle to the target from which on eyes turn no further, in degrees, and their turn there.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
+#[serde(default, deny_unknown_fields)]
+pub struct GazeEntry {
+    /// The point between the eyes, in the space of the last joint.
+    pub origin: Vec3,
+    /// Range of the eye that turns toward the nose.
+    pub inner: (f32, f32),
+    /// Range of the eye that turns away from it.
+    pub outer: (f32, f32),
+    /// Range down.
+    pub down: (f32, f32),
+    /// Range up.
+    pub up: (f32, f32),
+    /// `true` if the expressions `lookLeft`, `lookRight`, `lookDown` and `lookUp` show the gaze instead of joints. Turns in
+    /// ranges are then their weights.
+    pub by_expressions: bool,
+}
+
+impl Default for GazeEntry {
+    fn default() -> Self {
+        let range = (90.0, 10.0);
+        Self {
+            origin: Vec3::ZERO,
+            inner: range,
+            outer: range,
+            down: range,
+            up: range,
+            by_expressions: false,
+        }
+    }
+}
+
+impl GazeEntry {
+    fn resolve(&self, skeleton: &Skeleton) -> Gaze {
+        let shapes = ["lookLeft", "lookRight", "lookDown", "lookUp"];
+        let turn = |turn: f32| match self.by_expressions {
+            true => turn,
+            false => turn.to_radians(),
+        };
+        let ranges = [self.inner, self.outer, self.down, self.up];
+        Gaze {
+            origin: self.origin,
+            ranges: ranges.map(|(most, most_turn)| [most.to_radians(), turn(most_turn)]),
+            shapes: (self.by_expressions)
+                .then(|| shapes.map(|name| skeleton.morphs().expression(name))),
+        }
+    }
+
+    fn is_odd(&self) -> bool {
+        let ranges = [self.inner, self.outer, self.down, self.up];
+        let odd = |number: f32| !(number >= 0.0 && number.is_finite());
+        !self.origin.is_finite() || ranges.iter().any(|range| odd(range.0) || odd(range.1))
+    }
 }
 
 impl LookAtEntry {
@@ -60,6 +122,7 @@ impl LookAtEntry {
             pitch,
             eye,
             speed,
+            gaze: None,
             forward: forward(),
             up: up(),
         }
@@ -81,6 +144,7 @@ impl LookAtEntry {
         chain.pitch_limit = self.pitch.to_radians();
         chain.eye_limit = self.eye.to_radians();
         chain.speed = self.speed.to_radians();
+        chain.gaze = self.gaze.as_ref().map(|gaze| gaze.resolve(skeleton));
         Some(chain)
     }
 
@@ -107,6 +171,12 @@ impl LookAtEntry {
             return Some(format!(
                 "`look_at` has a {name} of {degrees}, expected degrees of 0 or more"
             ));
+        }
+        if self.gaze.as_ref().is_some_and(GazeEntry::is_odd) {
+            return Some(
+                "`look_at` has a range in `gaze` that isn't made of numbers of 0 or more"
+                    .to_owned(),
+            );
         }
         if let Some((name, weight)) = self
             .joints

@@ -1,6 +1,8 @@
 //! The rig: what of a manifest acts on the pose after the clips.
 
-use super::{ColliderEntry, FeetEntry, GoalEntry, LookAtEntry, Manifest, SpringEntry};
+use super::{
+    ColliderEntry, ConstraintEntry, FeetEntry, GoalEntry, LookAtEntry, Manifest, SpringEntry,
+};
 use std::collections::BTreeMap;
 
 /// The entries of a [`Manifest`] that act on the pose after the clips.
@@ -20,6 +22,8 @@ pub struct RigEntries {
     pub look_at: Option<LookAtEntry>,
     /// Legs that adapt to uneven ground.
     pub feet: Option<FeetEntry>,
+    /// Joints that follow others.
+    pub constraints: Vec<ConstraintEntry>,
     /// Joints that swing.
     pub springs: Vec<SpringEntry>,
     /// Shapes that springs stay outside of, by name.
@@ -33,6 +37,7 @@ impl Manifest {
             goals: self.goals.clone(),
             look_at: self.look_at.clone(),
             feet: self.feet.clone(),
+            constraints: self.constraints.clone(),
             springs: self.springs.clone(),
             colliders: self.colliders.clone(),
         }

@@ -3,7 +3,7 @@
 use super::Manifest;
 use crate::{
     model::Skeleton,
-    rig::{Collider, SpringChain, SpringSettings, Springs},
+    rig::{Collider, ColliderKind, SpringChain, SpringSettings, Springs},
 };
 use glam::Vec3;
 use serde::{Deserialize, Serialize};
@@ -46,28 +46,34 @@ pub struct SpringEntry {
     pub colliders: Vec<String>,
 }
 
-/// A sphere or a capsule of a [`Manifest`] that springs stay outside of.
+/// A sphere, a capsule, or a plane of a [`Manifest`] that springs stay on one side of.
 ///
 /// ```ron
 /// colliders: {
 ///     "skull": (joint: "head", center: (0, 0.13, 0), radius: 0.11),
 ///     // A capsule along the thigh, for a skirt:
 ///     "thigh.L": (joint: "thigh.L", end: (0, 0.4, 0), radius: 0.09),
+///     "back": (joint: "spine", kind: Plane, center: (0, 0, 0.1), end: (0, 0, 1)),
 /// },
 /// springs: [(joints: ["skirt.L"], colliders: ["thigh.L"])],
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ColliderEntry {
+    /// The side on which springs stay: outside of a sphere or capsule, inside of it, or in front of a plane.
+    #[serde(default, skip_serializing_if = "is_outside")]
+    pub kind: ColliderKind,
     /// The joint that it moves with.
     pub joint: String,
-    /// The center of a sphere, or of a capsule's first end, in the joint's space, in model units after scaling.
+    /// The center of a sphere, or of a capsule's first end, in the joint's space, in model units after scaling. A point of a
+    /// plane.
     #[serde(default)]
     pub center: Vec3,
-    /// The center of a capsule's other end.
+    /// The center of a capsule's other end. A plane faces from its center to there.
     #[serde(default)]
     pub end: Option<Vec3>,
-    /// The radius in model units after scaling.
+    /// The radius in model units after scaling. A plane has none.
+    #[serde(default)]
     pub radius: f32,
 }
 
@@ -128,6 +134,7 @@ pub(crate) fn resolve_springs(
         .iter()
         .filter_map(|(name, entry)| {
             let ColliderEntry {
+                kind,
                 center,
                 end,
                 radius,
@@ -136,6 +143,7 @@ pub(crate) fn resolve_springs(
             Some((
                 name.as_str(),
                 Collider {
+                    kind,
                     joint: skeleton.joint(&entry.joint)?,
                     center,
                     end,
@@ -214,11 +222,15 @@ impl Manifest {
         });
         let colliders = self.colliders.iter().filter_map(|(name, entry)| {
             let finite = entry.center.is_finite() && entry.end.is_none_or(|end| end.is_finite());
+            let is_plane = entry.kind == ColliderKind::Plane;
             let message = match entry.radius {
-                radius if !(radius > 0.0 && radius.is_finite()) => {
+                radius if !is_plane && !(radius > 0.0 && radius.is_finite()) => {
                     format!("a radius of {radius}, expected above 0")
                 }
                 _ if !finite => "an end that is not finite".to_owned(),
+                _ if is_plane && entry.end.is_none_or(|end| end == entry.center) => {
+                    "no direction, expected an `end` in front of the plane".to_owned()
+                }
                 _ => return None,
             };
             let path = vec!["colliders", name];
@@ -226,6 +238,10 @@ impl Manifest {
         });
         springs.chain(colliders)
     }
+}
+
+fn is_outside(kind: &ColliderKind) -> bool {
+    *kind == ColliderKind::Outside
 }
 
 fn frequency() -> f32 {

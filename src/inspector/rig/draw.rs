@@ -13,7 +13,7 @@ use crate::{
     character::{
         GroundProbe, IkGoals, IkLimb, IkWeight, LookAt, LookTarget, ModelPose, SkinnedCharacter,
     },
-    rig::{Collider, GroundHit, LookChain, RigState},
+    rig::{Collider, ColliderKind, GroundHit, LookChain, RigState},
 };
 use bevy::{ecs::system::SystemParam, prelude::*};
 use glam::Affine3A;
@@ -184,6 +184,11 @@ fn draw_collider(gizmos: &mut Gizmos<SkeletonGizmos>, collider: &Collider, joint
         return;
     };
     let radius = collider.radius * joint.matrix3.x_axis.length();
+    if let (ColliderKind::Plane, Some(end)) = (collider.kind, collider.end) {
+        let [center, end] = [collider.center, end].map(|at| joint.transform_point3(at));
+        gizmos.arrow(center, end, COLLIDER);
+        return;
+    }
     if !(radius > 0.0 && radius.is_finite()) {
         return;
     }

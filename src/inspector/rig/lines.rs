@@ -5,15 +5,16 @@ use crate::{
     asset::Character,
     character::{GoalLimb, IkLimb},
     import::{
-        ColliderEntry, FeetEntry, GoalEntry, LegEntry, LookAtEntry, Manifest, RigEntries,
-        SpringEntry,
+        ColliderEntry, ConstraintEntry, FeetEntry, GoalEntry, LegEntry, LookAtEntry, Manifest,
+        RigEntries, SpringEntry,
     },
-    rig::{FeetLimits, GoalAction, Limb, PoleAngle},
+    rig::{ColliderKind, ConstraintKind, FeetLimits, GoalAction, Limb, PoleAngle},
 };
 use glam::Vec3;
 use std::{collections::BTreeMap, fmt::Write};
 
-/// Formats a rig for a manifest: `goals: { … },`, `look_at: ( … ),`, `feet: ( … ),`, `springs: [ … ],` and
+/// Formats a rig for a manifest: `goals: { … },`, `look_at: ( … ),`, `feet: ( … ),`, `constraints: [ … ],`,
+/// `springs: [ … ],` and
 /// `colliders: { … },`.
 ///
 /// Fields with their default value are left out.
@@ -31,6 +32,12 @@ pub fn rig_ron(rig: &RigEntries) -> String {
     text.extend(rig.feet.as_ref().map(feet_text));
     lines(
         &mut text,
+        "constraints: [",
+        "]",
+        rig.constraints.iter().map(constraint_text),
+    );
+    lines(
+        &mut text,
         "springs: [",
         "]",
         rig.springs.iter().map(spring_text),
@@ -43,9 +50,14 @@ pub fn rig_ron(rig: &RigEntries) -> String {
     text
 }
 
-/// Returns the entries of a manifest that differ from a rig. Those that the rig lacks stay.
-pub(in crate::inspector) fn changed_entries(manifest: &Manifest, rig: &RigEntries) -> Vec<Entry> {
-    let before = manifest.rig();
+/// Returns the entries of a rig that have changed since it was loaded and that a manifest doesn't have. Those that are gone stay.
+/// What the model's own file says is the same as when it was loaded, and needs no entry.
+pub(in crate::inspector) fn changed_entries(
+    manifest: &Manifest,
+    loaded: &RigEntries,
+    rig: &RigEntries,
+) -> Vec<Entry> {
+    let file = manifest.rig();
     let mut entries: Vec<Entry> = Vec::new();
     let mut set = |path: &[&str], text: String| {
         let path: Vec<String> = path.iter().map(|&name| name.to_owned()).collect();
@@ -58,32 +70,52 @@ pub(in crate::inspector) fn changed_entries(manifest: &Manifest, rig: &RigEntrie
         entries.push((path, Some(value)));
     };
     for (name, goal) in &rig.goals {
-        if before.goals.get(name) != Some(goal) {
+        if is_new(Some(goal), loaded.goals.get(name), file.goals.get(name)) {
             set(&["goals", name], goal_text(goal));
         }
     }
-    if let Some(look_at) = rig
-        .look_at
-        .as_ref()
-        .filter(|_| rig.look_at != before.look_at)
+    if let Some(look_at) = &rig.look_at
+        && is_new(
+            Some(look_at),
+            loaded.look_at.as_ref(),
+            file.look_at.as_ref(),
+        )
     {
         set(&["look_at"], look_text(look_at));
     }
-    if let Some(feet) = rig.feet.as_ref().filter(|_| rig.feet != before.feet) {
+    if let Some(feet) = &rig.feet
+        && is_new(Some(feet), loaded.feet.as_ref(), file.feet.as_ref())
+    {
         set(&["feet"], feet_text(feet));
     }
-    if rig.springs != before.springs {
+    let mut list = |field: &str, elements: Vec<String>| {
         let mut text = String::new();
-        let springs = rig.springs.iter().map(spring_text);
-        lines(&mut text, "springs: [", "]", springs);
-        set(&["springs"], text);
+        lines(&mut text, &format!("{field}: ["), "]", elements.into_iter());
+        set(&[field], text);
+    };
+    if is_new(&rig.constraints, &loaded.constraints, &file.constraints) {
+        list(
+            "constraints",
+            rig.constraints.iter().map(constraint_text).collect(),
+        );
+    }
+    if is_new(&rig.springs, &loaded.springs, &file.springs) {
+        list("springs", rig.springs.iter().map(spring_text).collect());
     }
     for (name, collider) in &rig.colliders {
-        if before.colliders.get(name) != Some(collider) {
+        if is_new(
+            Some(collider),
+            loaded.colliders.get(name),
+            file.colliders.get(name),
+        ) {
             set(&["colliders", name], collider_text(collider));
         }
     }
     entries
+}
+
+fn is_new<T: PartialEq>(now: T, loaded: T, file: T) -> bool {
+    now != loaded && now != file
 }
 
 /// Appends a list, one element on each line; nothing if there is none.
@@ -138,6 +170,21 @@ fn look_text(look: &LookAtEntry) -> String {
         "    yaw: {:?}, pitch: {:?}, speed: {:?},",
         look.yaw, look.pitch, look.speed
     );
+    if let Some(gaze) = &look.gaze {
+        let ranges = [
+            ("inner", gaze.inner),
+            ("outer", gaze.outer),
+            ("down", gaze.down),
+            ("up", gaze.up),
+        ];
+        let ranges = ranges.map(|(name, range)| format!("{name}: {range:?}"));
+        let (ranges, origin) = (ranges.join(", "), vector(gaze.origin));
+        let by = gaze.by_expressions;
+        let _ = writeln!(
+            text,
+            "    gaze: (origin: {origin}, {ranges}, by_expressions: {by}),"
+        );
+    }
     let default = LookAtEntry::new::<String>([]);
     for (name, axis, usual) in [
         ("forward", look.forward, default.forward),
@@ -194,6 +241,23 @@ fn feet_text(feet: &FeetEntry) -> String {
     text
 }
 
+fn constraint_text(constraint: &ConstraintEntry) -> String {
+    let ConstraintEntry {
+        joint,
+        source,
+        kind,
+        weight,
+    } = constraint;
+    let kind = match kind {
+        ConstraintKind::Roll(axis) => format!("Roll({})", vector(*axis)),
+        ConstraintKind::Aim(axis) => format!("Aim({})", vector(*axis)),
+        ConstraintKind::Rotation => "Rotation".to_owned(),
+    };
+    let weight = numbers([("weight", *weight, 1.0)]);
+    let [joint, source] = [joint, source].map(|name| quoted(name));
+    format!("(joint: {joint}, source: {source}, kind: {kind}{weight})")
+}
+
 fn spring_text(spring: &SpringEntry) -> String {
     let default = SpringEntry::new::<String>([]);
     let numbers = numbers([
@@ -218,10 +282,15 @@ fn collider_text(collider: &ColliderEntry) -> String {
             .map(|point| format!(", {name}: {}", vector(point)))
             .unwrap_or_default()
     });
+    let (kind, usual) = match collider.kind {
+        ColliderKind::Outside => ("", f32::NAN),
+        ColliderKind::Inside => (", kind: Inside", f32::NAN),
+        ColliderKind::Plane => (", kind: Plane", 0.0),
+    };
+    let radius = numbers([("radius", collider.radius, usual)]);
     format!(
-        "(joint: {}{center}{end}, radius: {:?})",
-        quoted(&collider.joint),
-        collider.radius
+        "(joint: {}{kind}{center}{end}{radius})",
+        quoted(&collider.joint)
     )
 }
 

@@ -21,9 +21,9 @@ pub struct Expression {
     pub look_at: ExpressionOverride,
     /// Its effect on the mouth's shapes in speech.
     pub mouth: ExpressionOverride,
-    /// Colors of materials that it changes. They are listed, but not shown.
+    /// Colors of materials that it changes, while `Expressions` show it.
     pub colors: Vec<ColorBind>,
-    /// Texture coordinates of materials that it changes. They are listed, but not shown.
+    /// Texture coordinates of materials that it changes, while `Expressions` show it.
     pub textures: Vec<TextureBind>,
 }
 

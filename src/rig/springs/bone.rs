@@ -1,7 +1,10 @@
 //! Simulates one bone of a spring chain: its target, its constraints, and the rotation of its children.
 
 use super::{Chain, SpringJoint, state::SpringPoint, step::PER_SECOND};
-use crate::{numbers::unit, rig::colliders::Placed};
+use crate::{
+    numbers::unit,
+    rig::colliders::{ColliderKind, Placed},
+};
 use glam::{Quat, Vec3A};
 
 /// Passes over all colliders, each of which may push a bone into another.
@@ -185,7 +188,7 @@ impl Chain {
         bone
     }
 
-    /// Turns a bone until its end is outside of a collider. Returns `true` if it was inside, and can be outside.
+    /// Turns a bone until its end is on the right side of a collider. Returns `true` if it was not, and can be.
     #[inline(always)]
     fn push_out(
         &self,
@@ -196,16 +199,35 @@ impl Chain {
         velocity: &mut Vec3A,
     ) -> bool {
         let Aim { anchor, length, .. } = *aim;
-        let reach = collider.radius + self.radius * scale;
+        let radius = self.radius * scale;
+        let is_inside = match collider.kind {
+            ColliderKind::Outside => false,
+            ColliderKind::Inside => true,
+            ColliderKind::Plane => {
+                let normal = of_length(collider.axis, 1.0, Vec3A::ZERO);
+                let height = radius - normal.dot(anchor - collider.center);
+                if normal.dot(*bone) >= height - 1e-6 * length {
+                    return false;
+                }
+                *bone = into_cone(*bone, normal, length, height / length, velocity);
+                return height < length;
+            }
+        };
+        let (reach, side) = match is_inside {
+            false => (collider.radius + radius, 1.0),
+            true => ((collider.radius - radius).max(0.0), -1.0),
+        };
         let mut hit = false;
         for _ in 0..if collider.is_sphere() { 1 } else { SLIDES } {
             let end = anchor + *bone;
             let out = collider.to(end);
-            // Nearly outside counts as outside, because of rounding.
-            if out.length_squared() >= reach * reach * NEARLY {
+            let (from, to) = (out.length_squared(), reach * reach);
+            // Nearly there counts, because of rounding.
+            if (is_inside && from * NEARLY <= to) || (!is_inside && from >= to * NEARLY) {
                 break;
             }
-            // The ends that are outside form a cone about the direction from the collider to the joint.
+            // The ends that are outside form a cone about the direction from the collider to the joint. The others are the rest,
+            // a cone about the opposite direction.
             let axis = anchor - (end - out);
             let distance = axis.length();
             if distance <= 1e-6 * reach {
@@ -213,10 +235,10 @@ impl Chain {
             }
             // By the law of cosines, for an end at the distance `reach` from the collider.
             let cos =
-                (reach * reach - distance * distance - length * length) / (2.0 * length * distance);
+                side * (to - distance * distance - length * length) / (2.0 * length * distance);
             // Another pass helps only if an end is outside, or if the nearest point slides.
             hit |= cos < 1.0;
-            *bone = into_cone(*bone, axis * (1.0 / distance), length, cos, velocity);
+            *bone = into_cone(*bone, axis * (side / distance), length, cos, velocity);
         }
         hit
     }

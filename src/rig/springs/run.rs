@@ -266,7 +266,7 @@ impl Springs {
                     between.place(center, end.center, &pace),
                     between.place(axis, end.axis, &pace),
                 );
-                colliders.push(Placed::new(center, axis, end.radius));
+                colliders.push(Placed::new(center, axis, end.radius, end.kind));
             }
             for (i, ((joint, point), now)) in self
                 .joints

@@ -66,6 +66,7 @@ fn walk() -> Vec<u32> {
         colliders: vec![0],
     };
     let neck = Collider {
+        kind: Default::default(),
         joint: 1,
         center: Vec3::ZERO,
         end: Some(Vec3::Y * 0.2),

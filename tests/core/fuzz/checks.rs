@@ -169,7 +169,7 @@ impl Biped {
             look: Some(look),
             feet: Some(feet),
             springs: Some(springs),
-            turn_speeds: None,
+            ..RigJoints::default()
         };
         action.run(&joints, state, &mut RigScratch::default(), &mut pose);
     }

@@ -69,6 +69,7 @@ fn no_end_is_inside_a_capsule_that_it_can_leave() {
             _ => vector(&mut rng, 1.0) * 0.05,
         };
         let collider = Collider {
+            kind: Default::default(),
             joint: 0,
             center: middle - half,
             end: Some(middle + half),

@@ -73,6 +73,7 @@ pub fn character() -> Character {
     let bend = |joint: usize| bend(&rig, joint);
     // Keeps the ponytail outside of her head.
     let skull = ColliderEntry {
+        kind: Default::default(),
         joint: "head".into(),
         center: Vec3::Y * 0.13,
         end: None,

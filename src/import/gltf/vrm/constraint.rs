@@ -5,7 +5,7 @@ use super::{
     parts::{LEFT_OUT, Link, Number, Part, extension},
     read::Reader,
 };
-use crate::import::avatar::{AvatarConstraint, ConstraintKind};
+use crate::{import::avatar::AvatarConstraint, rig::ConstraintKind};
 use glam::Vec3;
 use serde::Deserialize;
 

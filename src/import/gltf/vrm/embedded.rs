@@ -1,12 +1,13 @@
-//! Springs and what looks of an avatar, as a manifest has them.
+//! Springs, constraints, and what looks of an avatar, as a manifest has them.
 
 use crate::{
     import::{
-        ColliderEntry, EmbeddedManifest, LookAtEntry, SpringEntry,
-        avatar::{Avatar, AvatarSpring, AvatarSpringJoint, ColliderShape},
+        ColliderEntry, ConstraintEntry, EmbeddedManifest, GazeEntry, LookAtEntry, SpringEntry,
+        avatar::{Avatar, AvatarLookAt, AvatarSpring, AvatarSpringJoint, ColliderShape},
         report::Report,
     },
     model::{JointIndex, Skeleton},
+    rig::ColliderKind,
 };
 use glam::Vec3;
 use std::{
@@ -35,18 +36,25 @@ pub(super) fn add(
         add_springs(avatar, skeleton, length, embedded, &mut unused);
     }
     if let Some(look_at) = &avatar.look_at {
-        if look_at.by_expressions {
-            unused.push("a gaze by expressions");
-        } else if embedded.look_at.is_none() {
-            embedded.look_at = eyes(avatar, skeleton);
+        if embedded.look_at.is_none() {
+            embedded.look_at = eyes(avatar, look_at, skeleton);
         }
     }
-    if !avatar.constraints.is_empty() {
-        unused.push("constraints of joints");
+    if embedded.constraints.is_empty() {
+        let entries = avatar.constraints.iter().filter_map(|one| {
+            Some(ConstraintEntry {
+                joint: name(skeleton, one.joint)?,
+                source: name(skeleton, one.source)?,
+                kind: one.kind,
+                weight: one.weight,
+            })
+        });
+        embedded.constraints = entries.collect();
     }
     let mut expressions = skeleton.morphs().own_expressions().iter();
-    if expressions.any(|one| !one.colors.is_empty() || !one.textures.is_empty()) {
-        unused.push("colors and texture coordinates of expressions");
+    let is_unknown = |property: &str| !["color", "emissionColor"].contains(&property);
+    if expressions.any(|one| one.colors.iter().any(|color| is_unknown(&color.property))) {
+        unused.push("colors of shades, rims, and outlines in expressions");
     }
     if !unused.is_empty() {
         let message = format!("parts of the avatar have no effect: {}", unused.join(", "));
@@ -74,31 +82,35 @@ fn add_springs(
         .flat_map(|spring| spring.colliders.iter().copied())
         .collect();
     let mut names: BTreeMap<usize, String> = BTreeMap::new();
-    let mut is_odd = false;
     for at in used {
         let Some(collider) = avatar.colliders.get(at) else {
             continue;
         };
-        let (center, end, radius) = match collider.shape {
+        let kind = |inside: bool| match inside {
+            true => ColliderKind::Inside,
+            false => ColliderKind::Outside,
+        };
+        let (kind, center, end, radius) = match collider.shape {
             ColliderShape::Sphere {
                 center,
                 radius,
-                inside: false,
-            } => (center, None, radius),
+                inside,
+            } => (kind(inside), center, None, radius),
             ColliderShape::Capsule {
                 ends: [center, end],
                 radius,
-                inside: false,
-            } => (center, Some(end), radius),
-            _ => {
-                is_odd = true;
-                continue;
+                inside,
+            } => (kind(inside), center, Some(end), radius),
+            ColliderShape::Plane { point, normal } => {
+                (ColliderKind::Plane, point, Some(point + normal), 0.0)
             }
         };
-        let Some(joint) = name(skeleton, collider.joint).filter(|_| radius > 0.0) else {
+        let is_there = kind == ColliderKind::Plane || radius > 0.0;
+        let Some(joint) = name(skeleton, collider.joint).filter(|_| is_there) else {
             continue;
         };
         let entry = ColliderEntry {
+            kind,
             joint,
             center,
             end,
@@ -107,9 +119,6 @@ fn add_springs(
         let name = format!("{}.{at}", entry.joint);
         embedded.colliders.insert(name.clone(), entry);
         names.insert(at, name);
-    }
-    if is_odd {
-        unused.push("colliders that are planes, or hold springs inside");
     }
     let lengths = lengths(skeleton);
     let (mut taken, mut count) = (vec![false; skeleton.len()], 0_usize);
@@ -183,9 +192,12 @@ fn swinging(
 
 /// The settings of a joint, by which it swings like VRM's simulation at its usual rate.
 ///
-/// There, a constant force draws a bone toward its direction, by `stiffness` in each step. Seen across the bone, that is a
-/// spring whose square of the frequency goes with the force, and with 1 over the bone's length. A bone that hangs ends up at the
-/// same angle in both.
+/// There, a step keeps a share of the last one's way, adds one of `stiffness` in the bone's direction and one of gravity, and
+/// brings the bone back to its length. Seen across the bone, `(1 + s) x″ = (2 − d) x′ − (1 − d) x`, where `s` is the way that is
+/// added by the bone's length, and `d` the share that is lost. Its solutions are those of a spring, whose frequency and
+/// resistance follow from the sum and the product of the equation's roots. `d` is lost of the speed in the world, and leaves a
+/// bone that is carried along behind by `d / s` of its way in a step; the rest is lost of the speed relative to the character. A bone
+/// that hangs ends up at the same angle in both.
 fn entry(
     skeleton: &Skeleton,
     joint: usize,
@@ -199,14 +211,32 @@ fn entry(
             ..entry
         });
     };
-    let square = STEPS * settings.stiffness / bone;
-    // Of the speed in the world, in each step.
-    let kept = (1.0 - settings.drag).max(1e-6);
+    let added = settings.stiffness / (STEPS * bone);
+    let lost = settings.drag.clamp(1e-3, 0.999);
+    let (sum, product) = ((2.0 - lost) / (1.0 + added), (1.0 - lost) / (1.0 + added));
+    let resistance = -STEPS * product.ln();
+    // The cosine of the angle of a step, or for a bone that only creeps back, its hyperbolic cosine.
+    let cosine = 0.5 * sum / product.sqrt();
+    let turn = match cosine < 1.0 {
+        true => cosine.acos().powi(2),
+        false => -(cosine + (cosine * cosine - 1.0).sqrt()).ln().powi(2),
+    };
+    let square = (0.25 * resistance * resistance + STEPS * STEPS * turn).max(0.0);
+    let drag = match added > 1e-6 {
+        true => (square * lost / (STEPS * added)).min(resistance),
+        false => resistance,
+    };
+    let rate = square.sqrt();
+    // Relative to the stiffness.
+    let force = match settings.stiffness > 1e-6 {
+        true => square * bone / settings.stiffness,
+        false => STEPS,
+    };
     Some(SpringEntry {
-        frequency: (square.sqrt() / TAU).min(60.0),
-        damping: 0.0,
-        gravity: (-STEPS * settings.gravity.y / GRAVITY).clamp(-1e3, 1e3),
-        drag: (-STEPS * kept.ln()).clamp(0.0, 1e3),
+        frequency: (rate / TAU).min(60.0),
+        damping: ((resistance - drag) / (2.0 * rate).max(1e-3)).clamp(0.0, 100.0),
+        gravity: (-force * settings.gravity.y / GRAVITY).clamp(-1e3, 1e3),
+        drag: drag.clamp(0.0, 1e3),
         radius: settings.radius,
         ..entry
     })
@@ -235,20 +265,28 @@ fn lengths(skeleton: &Skeleton) -> Vec<f32> {
 }
 
 /// The eyes of an avatar. Its head doesn't turn by itself.
-fn eyes(avatar: &Avatar, skeleton: &Skeleton) -> Option<LookAtEntry> {
+fn eyes(avatar: &Avatar, look_at: &AvatarLookAt, skeleton: &Skeleton) -> Option<LookAtEntry> {
     let bone = |bone: &str| name(skeleton, *avatar.bones.get(bone)?);
     let eyes: Vec<String> = ["leftEye", "rightEye"]
         .into_iter()
+        .filter(|_| !look_at.by_expressions)
         .filter_map(bone)
         .collect();
-    let ranges = &avatar.look_at.as_ref()?.ranges;
-    let most = ranges.iter().map(|range| range.output);
+    let [inner, outer, down, up] = look_at.ranges.map(|range| (range.input, range.output));
     let entry = LookAtEntry {
         eyes,
         yaw: 0.0,
         pitch: 0.0,
-        eye: most.fold(0.0, f32::max),
+        gaze: Some(GazeEntry {
+            origin: look_at.offset,
+            inner,
+            outer,
+            down,
+            up,
+            by_expressions: look_at.by_expressions,
+        }),
         ..LookAtEntry::new([(bone("head")?, 1.0)])
     };
-    (!entry.eyes.is_empty() && entry.resolve(skeleton).is_some()).then_some(entry)
+    let looks = look_at.by_expressions || !entry.eyes.is_empty();
+    (looks && entry.resolve(skeleton).is_some()).then_some(entry)
 }

@@ -279,7 +279,7 @@ impl Vrm {
 
 impl FirstPerson {
     fn read(&self, place: &str, reader: &mut Reader) {
-        let meshes = reader.root.meshes.len();
+        let (meshes, nodes) = (reader.root.meshes.len(), nodes_by_mesh(reader.root));
         let annotations = format!("{place}.meshAnnotations");
         for (_, place, one) in self.mesh_annotations.each(&annotations, reader.report) {
             let mesh = reader.index(one.mesh, meshes, "mesh", &place);
@@ -287,9 +287,12 @@ impl FirstPerson {
                 .iter()
                 .find(|kind| kind.eq_ignore_ascii_case(&one.first_person_flag));
             if let (Some(mesh), Some(kind)) = (mesh, kind) {
-                let name = reader.root.meshes[mesh].name.clone();
-                let name = name.unwrap_or_else(|| format!("mesh{mesh}"));
-                reader.avatar.first_person.push((name, kind));
+                for node in nodes.get(&mesh).into_iter().flatten() {
+                    let given = reader.root.nodes[*node].name.clone();
+                    let name = given.or_else(|| reader.root.meshes[mesh].name.clone());
+                    let name = name.unwrap_or_else(|| format!("mesh{mesh}"));
+                    reader.avatar.first_person.push((name, kind));
+                }
             }
         }
         let ranges = [

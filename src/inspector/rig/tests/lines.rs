@@ -48,6 +48,7 @@ fn copied_lines_parse_as_part_of_a_manifest_and_are_unchanged() {
     ]);
     let simple = LookAtEntry::new([("neck", 0.3), ("head", 1.0 / 3.0)]);
     let full = LookAtEntry {
+        gaze: None,
         eyes: vec!["eye.L".into(), "eye.R".into()],
         yaw: 12.5,
         pitch: 0.0,
@@ -82,6 +83,7 @@ fn copied_lines_parse_as_part_of_a_manifest_and_are_unchanged() {
         ..SpringEntry::new(["braid"])
     };
     let sphere = ColliderEntry {
+        kind: Default::default(),
         joint: "head".into(),
         center: Vec3::ZERO,
         end: None,
