@@ -85,7 +85,7 @@ use tracks::Tracks;
 pub(crate) mod internals {
     pub use crate::controller::{
         key::KeyRef,
-        layer::LayerInfo,
+        layer::{LayerInfo, PlayedClip},
         switch::{Switch, SwitchLayer},
     };
 }
