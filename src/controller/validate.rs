@@ -30,13 +30,10 @@ const MAX_ID: u64 = u64::MAX >> 1;
 impl AnimationController {
     /// Gives an id to tracks without one, as in a state written by hand.
     fn number_tracks(&mut self) {
-        let used = self
-            .tracks
-            .iter()
-            .map(|track| track.id.0)
-            .max()
-            .unwrap_or(0);
-        self.tracks.last_id = self.tracks.last_id.max(used);
+        self.tracks.unknown.sort();
+        self.tracks.callbacks.sort_by_key(|added| added.id.0);
+        let used = self.tracks.iter().map(|track| track.id.0);
+        self.tracks.last_id = used.fold(self.tracks.last_id, u64::max);
         for at in 0..self.tracks.len() {
             if !self.tracks[at].position.is_finite() {
                 self.tracks[at].put(0.0);
