@@ -55,7 +55,7 @@ impl<C, M> PlayedClip<C, M> {
     /// The largest weight of an additive layer; larger ones are clamped to it, so that poses stay finite.
     pub const MAX_ADDITIVE_WEIGHT: f32 = 16.0;
 
-    /// Returns the layer with its clip and its mask as someone else knows them.
+    /// Returns the same layer, with its clip and its mask as they were looked up.
     #[inline]
     pub fn with<D, N>(&self, clip: D, mask: Option<N>) -> PlayedClip<D, N> {
         let Self {

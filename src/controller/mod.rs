@@ -224,15 +224,6 @@ impl AnimationController {
     pub fn time(&self) -> f64 {
         self.tracks.clock.now.secs()
     }
-
-    fn reset_time(&mut self) {
-        let by = self.tracks.reset_time();
-        self.director.shift(by);
-        if let Some(states) = &mut self.states {
-            states.shift(by);
-        }
-        self.change();
-    }
 }
 
 /// # Copies and saved games
