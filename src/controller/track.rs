@@ -424,16 +424,4 @@ impl AnimationTrack {
         let blended = matches!(self.blend, None | Some(BlendMode::Blend));
         self.role == Role::Playback && self.priority == TrackPriority::Low && blended
     }
-
-    pub(super) fn check(&self) -> Result<(), &'static str> {
-        let is_length = |known: Known| known.length.is_finite() && known.length >= 0.0;
-        let known = self.known.is_none_or(is_length);
-        let scrub = self.rare.scrub.unwrap_or(0.0);
-        let places = [scrub, self.rare.phase, self.position].map(f64::is_finite) == [true; 3];
-        if known && places && self.rare.steering.is_sound() && self.anchor.is_sound() {
-            Ok(())
-        } else {
-            Err("its clip's length or one of its times is not finite")
-        }
-    }
 }

@@ -3,7 +3,7 @@
 //! A file can hold what no controller in memory ever does: a ramp without end, two tracks of one id, counters at
 //! their maximum. Each would hang or overflow an advance later on, so it is an error here.
 
-use super::{AnimationController, ScheduledChange};
+use super::{AnimationController, AnimationTrack, ScheduledChange, playhead::Known};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 use std::collections::HashSet;
 
@@ -79,6 +79,20 @@ impl AnimationController {
             )?;
         }
         Ok(())
+    }
+}
+
+impl AnimationTrack {
+    fn check(&self) -> Result<(), &'static str> {
+        let is_length = |known: Known| known.length.is_finite() && known.length >= 0.0;
+        let known = self.known.is_none_or(is_length);
+        let scrub = self.rare.scrub.unwrap_or(0.0);
+        let places = [scrub, self.rare.phase, self.position].map(f64::is_finite) == [true; 3];
+        if known && places && self.rare.steering.is_sound() && self.anchor.is_sound() {
+            Ok(())
+        } else {
+            Err("its clip's length or one of its times is not finite")
+        }
     }
 }
 
