@@ -26,7 +26,6 @@ use bevy::{
     prelude::*,
     utils::Parallel,
 };
-use std::sync::Arc;
 
 /// Adds what advances controllers, to a schedule.
 pub(super) fn build(app: &mut App, schedule: InternedScheduleLabel) {
@@ -176,16 +175,13 @@ pub(super) fn advance(
                         if !callbacks_are_heard {
                             return CallbackMoment::default();
                         }
-                        let mut then = layers.clone();
-                        then.rewind(since, controller, character, (of, clip, clip_time));
+                        let place = (of, clip, clip_time);
+                        let times = layers.times_ago(since, controller, character, place);
                         let elapsed = dt * controller.scale();
                         let carried = carried.filter(|_| elapsed > 0.0).unwrap_or_default();
                         let carried =
                             carried.share((since / elapsed.max(f64::MIN_POSITIVE)).clamp(0.0, 1.0));
-                        CallbackMoment(Some(Arc::new(Moment {
-                            layers: then,
-                            carried,
-                        })))
+                        CallbackMoment(Some(Moment { times, carried }))
                     };
                     if let Some(event) = translate(
                         event,

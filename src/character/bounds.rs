@@ -83,9 +83,11 @@ pub(super) fn follow_clips(
         }
         layers.enclose();
         let (count, single) = layers.count();
-        let additive = layers
-            .has_additive()
-            .then(|| character.reach.with_additive(layers.additive_weights()));
+        let additive = layers.has_additive(character).then(|| {
+            character
+                .reach
+                .with_additive(layers.additive_weights(character))
+        });
         let alone = match (count, single) {
             (1, Some(clip)) if additive.is_none() => character.clip_bounds(clip),
             _ => None,

@@ -28,14 +28,13 @@
 //!
 //! Within a frame, animation events come in order of time, across all characters.
 
-use super::layers::ActiveLayers;
+use super::layers::LayerTimes;
 use crate::{
     controller::{AnimationName, CallbackKind, TrackId},
     model::{CallbackData, RootDelta},
 };
 use bevy::{asset::AssetLoadError, prelude::*};
 use serde::de::DeserializeOwned;
-use std::sync::Arc;
 
 /// A clip passed one of its callback keys, or a range among them began or ended.
 ///
@@ -84,23 +83,23 @@ pub struct AnimationCallback {
     pub current: bool,
     /// The key's data.
     pub data: CallbackData,
-    /// The character's active layers at that moment.
+    /// The times of the character's active layers at that moment.
     #[reflect(ignore)]
     #[doc(hidden)]
     pub moment: CallbackMoment,
 }
 
-/// A character's active layers when a callback key was passed; see
+/// The times of a character's active layers when a callback key was passed; see
 /// [`CharacterPoses::joint_transform_at`](super::CharacterPoses::joint_transform_at).
 ///
 /// The default means the present.
 #[derive(Clone, Debug, Default)]
-pub struct CallbackMoment(pub(super) Option<Arc<Moment>>);
+pub struct CallbackMoment(pub(super) Option<Moment>);
 
 /// See [`CallbackMoment`].
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Moment {
-    pub(super) layers: ActiveLayers,
+    pub(super) times: LayerTimes,
     /// Movement of the character by its clips from that moment to the end of the frame.
     pub(super) carried: RootDelta,
 }

@@ -3,8 +3,7 @@
 use crate::{
     asset::Character,
     controller::{
-        AnimationController, AnimationName, BlendMode, Clips, LayerInfo, SwitchLayer, TrackId,
-        TrackPriority,
+        AnimationController, AnimationName, BlendMode, Clips, PlayedClip, SwitchLayer, TrackId,
     },
     pose::{
         ClipLayer, Evaluate, Inertia, InertiaAt, InertiaScratch, JointOverride, Mask,
@@ -46,22 +45,15 @@ thread_local! {
     static INERTIA_SCRATCH: RefCell<InertiaScratch> = RefCell::default();
 }
 
-/// Each frame goes through the layers of all characters three times, so their fields are small.
+/// A layer with its clip's index, its mask's name, and the mask if there is one by that name. Each frame goes through the
+/// layers of all characters three times, so it is small.
+type ActiveLayer = PlayedClip<u32, Arc<(AnimationName, Option<Arc<Mask>>)>>;
+
+/// The layers' times when a callback key was passed, and the controller's.
 #[derive(Clone, Debug)]
-struct ActiveLayer {
-    time: f64,
-    clip: u32,
-    weight: f32,
-    /// The same number for all clips of a track's blend space, or 0.
-    set: u32,
-    /// The weight that culling boxes allow for, at least the layer's own; 0 if the layer is not additive.
-    additive: f32,
-    priority: TrackPriority,
-    mode: BlendMode,
-    /// `true` if the layer belongs to the base, which is carried over switches.
-    base: bool,
-    /// The mask's name, and the mask if there is one by that name.
-    mask: Option<Arc<(AnimationName, Option<Arc<Mask>>)>>,
+pub(super) struct LayerTimes {
+    layers: SmallVec<[f64; 4]>,
+    controller: f64,
 }
 
 /// Layers that fit on the stack; more of them are allocated.
@@ -109,18 +101,17 @@ impl ActiveLayers {
             lag if lag > 0.0 && !controller.paused => lag * controller.scale(),
             _ => 0.0,
         };
-        for layer in controller.layers_shown(ago, character) {
-            match self.layers.get_mut(count) {
-                Some(active) => same &= active.update(&layer, character),
-                None => {
-                    self.layers.push(ActiveLayer::new(&layer, character));
-                    same = false;
-                }
+        for layer in controller.layers_ago(ago, character) {
+            if count == self.layers.len() {
+                self.layers.push(layer.with(u32::MAX, None));
             }
+            let active = &mut self.layers[count];
+            same &= update(active, &layer, character);
             // A cheap hash, which decides when culling boxes are computed again and which
             // characters are posed together.
-            let kind = u64::from(layer.mask.is_some()) << 2 | layer.blend as u64;
-            let additive = u64::from(self.layers[count].additive.to_bits()) << 32;
+            let kind = u64::from(layer.mask.is_some()) << 2 | layer.mode as u64;
+            let additive = additive_weight(active, character).map_or(0, f32::to_bits);
+            let additive = u64::from(additive) << 32;
             clips = clips
                 .wrapping_mul(31)
                 .wrapping_add(((layer.clip as u64) << 3 | kind) ^ additive)
@@ -186,25 +177,42 @@ impl ActiveLayers {
     }
 
     /// Goes back in time, at the tracks' current speeds, to the moment at which the clip of one of
-    /// them was at `clip_time`.
+    /// them was at `clip_time`. Returns where the layers were then.
     ///
-    /// Right after [`Self::look_up`]. Weights remain as they are.
-    pub(super) fn rewind(
-        &mut self,
+    /// Right after [`Self::look_up`].
+    pub(super) fn times_ago(
+        &self,
         seconds: f64,
         controller: &AnimationController,
         character: &Character,
         (of, clip, clip_time): (TrackId, usize, f64),
-    ) {
-        let before = controller.layers_before(seconds, character);
-        for (layer, before) in self.layers.iter_mut().zip(before) {
-            layer.time = if before.track == of && before.clip == clip {
-                clip_time
-            } else {
-                before.time
-            };
+    ) -> LayerTimes {
+        let mut before = controller.layers_ago(seconds, character).peekable();
+        let time = |layer: &ActiveLayer| {
+            // A clip of a blend space may have begun to weigh since.
+            let then = before.next_if(|then| then.clip == layer.clip as usize);
+            let is_own = |track: TrackId| track == of && layer.clip as usize == clip;
+            match then {
+                Some(then) if is_own(then.track) => clip_time,
+                then => then.map_or(layer.time, |then| then.time),
+            }
+        };
+        LayerTimes {
+            layers: self.layers.iter().map(time).collect(),
+            controller: self.time - seconds,
         }
-        self.time -= seconds;
+    }
+
+    /// Returns a copy at an earlier moment, if it still plays as many clips.
+    pub(super) fn at(&self, times: &LayerTimes) -> Self {
+        let mut then = self.clone();
+        if times.layers.len() == then.layers.len() {
+            for (layer, time) in then.layers.iter_mut().zip(&times.layers) {
+                layer.time = *time;
+            }
+            then.time = times.controller;
+        }
+        then
     }
 
     /// Returns a number that changes whenever anything changes that shapes the pose.
@@ -251,16 +259,17 @@ impl ActiveLayers {
         (self.layers.len(), alone)
     }
 
-    pub(super) fn has_additive(&self) -> bool {
-        self.layers.iter().any(|active| active.additive > 0.0)
+    pub(super) fn has_additive(&self, character: &Character) -> bool {
+        self.additive_weights(character).next().is_some()
     }
 
     /// The clips of additive layers, each with a weight that is at least the layer's.
-    pub(super) fn additive_weights(&self) -> impl Iterator<Item = (usize, f32)> + '_ {
-        self.layers
-            .iter()
-            .filter(|active| active.additive > 0.0)
-            .map(|active| (active.clip as usize, active.additive))
+    pub(super) fn additive_weights(
+        &self,
+        character: &Character,
+    ) -> impl Iterator<Item = (usize, f32)> {
+        let layers = self.layers.iter();
+        layers.filter_map(|layer| Some((layer.clip as usize, additive_weight(layer, character)?)))
     }
 
     /// A hash of the pose: equal for all characters that play the same clips of the same asset at the same
@@ -393,7 +402,7 @@ impl ActiveLayers {
             &[]
         };
         let mut layers = layers.iter().filter_map(|active| {
-            let layer = active.layer(character)?;
+            let layer = found(active, character)?;
             Some(ClipLayer {
                 time: rounded(layer.time, steps),
                 ..layer
@@ -434,108 +443,52 @@ fn rounded(time: f64, steps: Option<f64>) -> f64 {
     steps.map_or(time, |steps| (time * steps).round() / steps)
 }
 
-impl ActiveLayer {
-    fn new(layer: &LayerInfo, character: &Character) -> Self {
-        let LayerInfo {
-            clip,
-            time,
-            weight,
-            set,
-            priority,
-            mask,
-            blend,
-            base,
-            ..
-        } = *layer;
-        let found =
-            |name: &AnimationName| Arc::new((name.clone(), character.masks.get(&**name).cloned()));
-        let is_additive = blend == BlendMode::Additive
-            || character.clips.get(clip).is_some_and(|clip| clip.additive);
-        // In powers of two, so that a fade changes it a few times at most.
-        let additive = if is_additive {
-            weight
-                .clamp(1.0, ClipLayer::MAX_ADDITIVE_WEIGHT)
-                .log2()
-                .ceil()
-                .exp2()
-        } else {
-            0.0
-        };
-        let (clip, mask) = (clip as u32, mask.map(found));
-        Self {
-            time,
-            clip,
-            weight,
-            set,
-            additive,
-            priority,
-            mode: blend,
-            base,
-            mask,
-        }
-    }
+/// Follows a layer of the controller. Returns `true` if nothing changed.
+#[inline]
+fn update(
+    active: &mut ActiveLayer,
+    layer: &PlayedClip<usize, &AnimationName>,
+    character: &Character,
+) -> bool {
+    let find =
+        |name: &AnimationName| Arc::new((name.clone(), character.masks.get(&**name).cloned()));
+    let mask = active.mask.take();
+    let same_mask = match (mask.as_deref(), layer.mask) {
+        (None, None) => true,
+        (Some((old, _)), Some(new)) => old.is(new.as_arc()),
+        _ => false,
+    };
+    let now = layer.with(layer.clip as u32, None);
+    let is_same = same_mask && *active == now;
+    *active = now;
+    active.mask = if same_mask {
+        mask
+    } else {
+        layer.mask.map(find)
+    };
+    is_same
+}
 
-    /// Follows a layer of the controller. Returns `true` if nothing changed.
-    #[inline]
-    fn update(&mut self, layer: &LayerInfo, character: &Character) -> bool {
-        let same_mask = match (self.mask.as_deref(), layer.mask) {
-            (None, None) => true,
-            (Some((old, _)), Some(new)) => old.is(new.as_arc()),
-            _ => false,
-        };
-        let before = (
-            self.clip,
-            self.weight.to_bits(),
-            self.set,
-            self.priority,
-            self.mode,
-            self.base,
-        );
-        let time = std::mem::replace(&mut self.time, layer.time);
-        let now = (
-            layer.clip as u32,
-            layer.weight.to_bits(),
-            layer.set,
-            layer.priority,
-            layer.blend,
-            layer.base,
-        );
-        if same_mask && before == now {
-            // In most frames only the time has changed.
-            return time.to_bits() == layer.time.to_bits();
-        }
-        *self = Self::new(layer, character);
-        false
-    }
+/// The weight that culling boxes allow for, at least the layer's own; `None` if it isn't additive.
+#[inline]
+fn additive_weight(layer: &ActiveLayer, character: &Character) -> Option<f32> {
+    let clip = character.clips.get(layer.clip as usize);
+    let is_additive = layer.mode == BlendMode::Additive || clip.is_some_and(|clip| clip.additive);
+    // In powers of two, so that a fade changes it a few times at most.
+    let weight = || layer.weight.clamp(1.0, ActiveLayer::MAX_ADDITIVE_WEIGHT);
+    is_additive.then(|| weight().log2().ceil().exp2())
+}
 
-    fn layer<'a>(&'a self, character: &'a Character) -> Option<ClipLayer<'a>> {
-        let mask = match self.mask.as_deref() {
-            // An unknown mask masks everything: an arm at rest is less wrong than an arm with the
-            // wrong motion.
-            Some((_, found)) => Some(&**found.as_ref()?),
-            None => None,
-        };
-        let Self {
-            clip,
-            time,
-            weight,
-            set,
-            priority,
-            mode,
-            base,
-            ..
-        } = *self;
-        Some(ClipLayer {
-            clip: character.clips.get(clip as usize)?,
-            time,
-            weight,
-            set,
-            mask,
-            priority,
-            mode,
-            base,
-        })
-    }
+/// Looks up the clip and the mask of a layer.
+fn found<'a>(layer: &'a ActiveLayer, character: &'a Character) -> Option<ClipLayer<'a>> {
+    let mask = match layer.mask.as_deref() {
+        // An unknown mask masks everything: an arm at rest is less wrong than an arm with the
+        // wrong motion.
+        Some((_, found)) => Some(&**found.as_ref()?),
+        None => None,
+    };
+    let clip = character.clips.get(layer.clip as usize)?;
+    Some(layer.with(&**clip, mask))
 }
 
 /// Returns a clip at the moment of a switch.

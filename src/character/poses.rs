@@ -5,7 +5,7 @@ use super::{
     components::{ModelPose, SkinnedCharacter},
     events::AnimationCallback,
     hierarchy::upward,
-    layers::ActiveLayers,
+    layers::{ActiveLayers, LayerTimes},
     names::{SaidNames, asset_of},
     pose_state::{EventPlaces, PoseSource, PoseStamp, PoseState},
     sharing::SharedPoses,
@@ -74,7 +74,8 @@ impl CharacterPoses<'_, '_> {
     /// has loaded, or if it has no such socket or joint.
     ///
     /// The clips are those of that moment, and a character that they carry ([`RootMotion`](super::RootMotion)) is where it
-    /// was then. Otherwise the character's own transform is that of this frame, and so are the weights of its tracks.
+    /// was then. Otherwise the character's own transform is that of this frame, and so are the weights of its tracks. Ask
+    /// before the next advance, as an observer does: after it, the tracks may play other clips.
     ///
     /// ```no_run
     /// # use bevy::prelude::*;
@@ -92,29 +93,23 @@ impl CharacterPoses<'_, '_> {
         callback: &AnimationCallback,
         socket_or_joint: &str,
     ) -> Option<GlobalTransform> {
-        // Without a moment, the pose at the end of the frame has to do.
-        let Some(moment) = &callback.moment.0 else {
-            return self.joint_transform(callback.entity, socket_or_joint);
+        let entity = callback.entity;
+        // Without a moment, the pose at the end of the frame has to do. The own clips of what is worn have no effect.
+        let is_worn = || self.poses.worn.contains(entity);
+        let Some(moment) = callback.moment.0.as_ref().filter(|_| !is_worn()) else {
+            return self.joint_transform(entity, socket_or_joint);
         };
-        if self.poses.worn.contains(callback.entity) {
-            // Its own clips have no effect.
-            return self.joint_transform(callback.entity, socket_or_joint);
-        }
         self.with_scratch(|scratch| {
-            self.poses.with_layers(
-                callback.entity,
-                &moment.layers,
-                scratch,
-                |asset, world, joints| {
-                    // Back along the path by which the clips have carried it since.
-                    let back = Transform::from(moment.carried.inverse()).compute_affine();
-                    let found = socket_transform(socket_or_joint, asset, &(*world * back), joints);
-                    if found.is_none() {
-                        self.warn_missing(callback.entity, asset, socket_or_joint);
-                    }
-                    found
-                },
-            )
+            let times = &moment.times;
+            (self.poses).with_times(entity, times, scratch, |asset, world, joints| {
+                // Back along the path by which the clips have carried it since.
+                let back = Transform::from(moment.carried.inverse()).compute_affine();
+                let found = socket_transform(socket_or_joint, asset, &(*world * back), joints);
+                if found.is_none() {
+                    self.warn_missing(entity, asset, socket_or_joint);
+                }
+                found
+            })
         })
     }
 
@@ -283,22 +278,24 @@ impl Poses<'_, '_> {
         self.with_found(self.look_up(entity)?, scratch, true, work)
     }
 
-    /// Like [`Self::with`], but with the pose of other layers of the character.
-    fn with_layers<R>(
+    /// Like [`Self::with`], but with the pose of the character's layers at other times.
+    fn with_times<R>(
         &self,
         entity: Entity,
-        layers: &ActiveLayers,
+        times: &LayerTimes,
         scratch: &mut Scratch,
         work: impl FnOnce(&Character, &Affine3A, &[Affine3A]) -> R,
     ) -> Option<R> {
         let PoseOfItem {
             handle,
+            layers,
             kept,
             world,
             ..
         } = self.characters.get(entity).ok()?;
         let character = self.assets.get(handle.id())?;
-        layers.evaluate(character, kept.map_or(&[], |pose| &pose.overrides), scratch);
+        let overrides = kept.map_or(&[][..], |pose| &pose.overrides);
+        layers.at(times).evaluate(character, overrides, scratch);
         Some(work(
             character,
             &self.place(entity, &world.affine()),

@@ -154,7 +154,10 @@ impl AnimationController {
             }
         }
         if !self.tracks.changes.running.is_empty() {
-            self.write_running_values();
+            self.tracks.write_running_values();
+            if let Some(ramp) = self.tracks.ramp_of(ChangeTarget::PriorityBlend) {
+                self.priority_blend = ramp.at(clock.now) as f32;
+            }
         }
         if !self.ranges.is_empty() {
             note_places(&mut self.ranges, &self.tracks, clips);
@@ -182,14 +185,6 @@ impl AnimationController {
             && !states.is_some_and(|states| states.has_news(&self.tracks))
             && self.ranges.is_empty()
             && self.director.switches.is_empty()
-    }
-
-    /// Writes the present values of running changes.
-    fn write_running_values(&mut self) {
-        self.tracks.write_running_values();
-        if let Some(ramp) = self.tracks.ramp_of(ChangeTarget::PriorityBlend) {
-            self.priority_blend = ramp.at(self.tracks.clock.now) as f32;
-        }
     }
 
     /// Advances with all that happens on the way. `is_changed` says whether the game or a reload has changed anything.

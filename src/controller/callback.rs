@@ -1,7 +1,10 @@
 //! Callbacks of one controller, in addition to those of the clips.
 
 use super::{AnimationController, AnimationName, CallbackId, CallbackTime};
-use crate::{controller::key::AddedCallback, model::CallbackData};
+use crate::{
+    controller::key::{AddedCallback, index_of},
+    model::CallbackData,
+};
 use std::sync::Arc;
 
 /// # Callbacks
@@ -69,29 +72,24 @@ impl AnimationController {
 
     /// Makes a callback fire only every n-th time it is passed, counted from now over all tracks. 0 counts as 1.
     pub fn set_callback_every_nth(&mut self, callback: CallbackId, n: u32) {
-        if let Some(callback) = self.callback_mut(callback) {
-            (callback.every, callback.passed) = (n.max(1), 0);
+        if let Some(at) = index_of(&self.tracks.callbacks, callback) {
+            let added = &mut self.tracks.callbacks[at];
+            (added.every, added.passed) = (n.max(1), 0);
         }
     }
 
     /// Removes a callback. Returns `false` if it did not exist.
     pub fn remove_callback(&mut self, callback: CallbackId) -> bool {
-        let callbacks = &mut self.tracks.callbacks;
-        let Some(at) = callbacks.iter().position(|added| added.id == callback) else {
+        let Some(at) = index_of(&self.tracks.callbacks, callback) else {
             return false;
         };
-        callbacks.remove(at);
+        self.tracks.callbacks.remove(at);
         self.forget_added_keys();
         true
     }
 }
 
 impl AnimationController {
-    fn callback_mut(&mut self, callback: CallbackId) -> Option<&mut AddedCallback> {
-        let mut callbacks = self.tracks.callbacks.iter_mut();
-        callbacks.find(|added| added.id == callback)
-    }
-
     /// Returns the names of the clips and blend spaces that have callbacks of this controller.
     #[cfg(feature = "bevy")]
     pub(crate) fn clips_of_callbacks(&self) -> impl Iterator<Item = &str> {

@@ -65,9 +65,8 @@ impl Tracks {
             }
         }
         // Two changes of one speed may begin at the same moment.
-        self.list
-            .iter_mut()
-            .for_each(|track| track.run.planned = false);
+        let tracks = self.list.iter_mut();
+        tracks.for_each(|track| track.run.planned = false);
     }
 
     /// Returns the ramp of a value that is changing now.
@@ -98,30 +97,21 @@ impl Tracks {
     pub(super) fn weight_ago(&self, at: usize, seconds: f64) -> f32 {
         let moment = self.clock.now.minus(Nanos::from_secs(seconds));
         let weight = self.weight_at(at, moment) as f32;
-        if weight.is_finite() {
-            weight.max(0.0)
-        } else {
-            0.0
-        }
+        finite(weight.into()).max(0.0) as f32
     }
 
     /// A track's present weight.
     pub(super) fn weight_now(&self, at: usize) -> f32 {
-        match self.weight_ramp(at) {
-            Some(ramp) => (ramp.at(self.clock.now) as f32).max(0.0),
-            None => self.list[at].share(),
-        }
+        (self.weight_at(at, self.clock.now) as f32).max(0.0)
     }
 
     /// Writes the present values of tracks that running changes give.
     pub(super) fn write_running_values(&mut self) {
         let now = self.clock.now;
         for at in 0..self.changes.running.len() {
-            let ScheduledChange {
-                target, running, ..
-            } = self.changes.running[at];
-            if let (Some(ramp), Some(id)) = (running, target.track()) {
-                self.apply_to(id, target, ramp.at(now));
+            let change = &self.changes.running[at];
+            if let (Some(ramp), Some(id)) = (change.running, change.track()) {
+                self.apply_to(id, change.target, ramp.at(now));
             }
         }
     }

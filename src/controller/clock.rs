@@ -122,36 +122,34 @@ impl Clock {
         // A whole number of nanoseconds in seconds is one but for rounding.
         let near = round(nanos);
         if (nanos - near).abs() <= near * (2.0 * f64::EPSILON) {
+            // Nearly always, nothing is multiplied, and there is no rest.
+            if scale == 1.0 && near < 9.2e18 {
+                let now = self.now.plus(Nanos(near as i64));
+                return Self { now, ..self };
+            }
             nanos = near;
         }
         if nanos >= 9.2e18 {
             return self.at_end(scale);
         }
-        let whole = nanos as u64;
+        let whole = nanos as i64;
         let rest = nanos - whole as f64;
-        // Nearly always, nothing is multiplied, and there is no rest.
-        if scale == 1.0 && rest == 0.0 {
-            let now = self.now.plus(Nanos(whole as i64));
-            return Self { now, ..self };
-        }
         if scale == 1.0 {
             // The parts are a carry from one word to the next.
             let biased = (self.carry as u64) ^ (1 << 63);
             let (biased, carries) = biased.overflowing_add((rest * PARTS) as u64);
-            let passed = (whole + u64::from(carries)) as i64;
+            let passed = whole + i64::from(carries);
             return Self {
                 now: self.now.plus(Nanos(passed)),
                 carry: (biased ^ (1 << 63)) as i64,
             };
         }
-        let Some(passed) = scaled(whole, scale) else {
+        let Some(passed) = scaled(whole as u64, scale) else {
             return self.at_end(scale);
         };
         let rest = (rest * scale * PARTS) as i128;
-        let Some(sum) = passed
-            .checked_add(rest)
-            .and_then(|sum| sum.checked_add(self.carry.into()))
-        else {
+        let sum = passed.checked_add(rest);
+        let Some(sum) = sum.and_then(|sum| sum.checked_add(self.carry.into())) else {
             return self.at_end(scale);
         };
         // To the nearest.
@@ -164,12 +162,11 @@ impl Clock {
     }
 
     fn at_end(self, scale: f64) -> Self {
-        match scale > 0.0 {
-            true => Self {
-                now: Nanos::MAX,
-                carry: 0,
-            },
-            false => self,
+        let (now, carry) = (Nanos::MAX, 0);
+        if scale > 0.0 {
+            Self { now, carry }
+        } else {
+            self
         }
     }
 

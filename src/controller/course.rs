@@ -62,9 +62,8 @@ impl Course {
     /// Returns `false` if clips were loaded anew.
     #[inline]
     pub(super) fn is_of(&self, space: &BoundBlendSpace) -> bool {
-        self.of
-            .as_ref()
-            .is_some_and(|members| Arc::ptr_eq(members, space.members()))
+        let of = self.of.as_ref();
+        of.is_some_and(|members| Arc::ptr_eq(members, space.members()))
     }
 
     /// Brings the course up to date at a time. Returns `true` if it changed.
@@ -118,10 +117,8 @@ impl Course {
             let middle = space.cycle(middle).weights;
             let mut kept = 0;
             for at in 0..self.count {
-                if middle
-                    .iter()
-                    .any(|(member, _)| *member == self.weighing[at].member)
-                {
+                let ours = self.weighing[at].member;
+                if middle.iter().any(|(member, _)| *member == ours) {
                     self.weighing[kept] = self.weighing[at];
                     kept += 1;
                 }
@@ -160,9 +157,8 @@ impl Course {
 
     /// Returns its length in seconds, if it ends.
     fn seconds(&self) -> Option<f64> {
-        self.end
-            .map(|end| end.since(self.begin))
-            .filter(|seconds| *seconds > 0.0)
+        let seconds = self.end?.since(self.begin);
+        (seconds > 0.0).then_some(seconds)
     }
 
     /// The change of a weight per second.
@@ -187,13 +183,10 @@ impl Course {
     /// The index of the heaviest clip at a moment; of those that differ by no more than rounding, the first.
     pub(super) fn heaviest(&self, moment: Nanos, space: &BoundBlendSpace) -> Option<usize> {
         let mut heaviest = None;
-        for &Weighing {
-            member, weights, ..
-        } in self.weighing()
-        {
-            let share = self.share(weights, moment);
+        for weighing in self.weighing() {
+            let share = self.share(weighing.weights, moment);
             if heaviest.is_none_or(|(_, most)| share > most + 1e-9) {
-                heaviest = Some((member, share));
+                heaviest = Some((weighing.member, share));
             }
         }
         let (member, _) = heaviest?;

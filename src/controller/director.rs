@@ -16,7 +16,7 @@ use super::{
     track_types::{Role, Transient},
     tracks::Tracks,
 };
-use crate::model::{BlendPoint, PlaybackMode};
+use crate::model::BlendPoint;
 use serde::{Deserialize, Serialize};
 use std::{collections::VecDeque, time::Duration};
 
@@ -171,9 +171,7 @@ impl Director {
         let from = self.drop_superseded(cut, tracks);
         // A clip that is still there is taken up again where it is: one that never began to leave, or a loop.
         let continues = |track: &&mut AnimationTrack| {
-            let looping = track
-                .known
-                .is_some_and(|known| known.playback != PlaybackMode::Once);
+            let looping = track.known.is_some_and(|known| !known.plays_once());
             let is_there = match track.leaves_at {
                 None => !track.is_finished(),
                 Some(_) => looping && !cut,
@@ -216,8 +214,8 @@ impl Director {
     }
 
     pub(super) fn await_clip(&mut self, pending: Pending) {
-        self.pending
-            .retain(|waiting| waiting.track != pending.track);
+        let others = |waiting: &Pending| waiting.track != pending.track;
+        self.pending.retain(others);
         self.pending.push(pending);
     }
 

@@ -1,9 +1,10 @@
 //! Fades between clips: what leaves fades out and is removed, what comes fades in.
 
 use super::{
-    AnimationTrack, ChangeTarget, Clips, PlaybackEvent, TrackId, Transition, TransitionCurve,
+    AnimationTrack, ChangeTarget, Clips, TrackId, TransitionCurve,
     clock::Nanos,
     director::{Director, Pending},
+    playback_event::played,
     step::Step,
     switch::MOST_SWITCHES,
     track_types::Role,
@@ -17,17 +18,8 @@ impl Director {
     ///
     /// A switch removes the old clips at once, and records them.
     pub(super) fn begin_fade(&mut self, pending: Pending, tracks: &mut Tracks, clips: &dyn Clips) {
-        let Pending {
-            track: id,
-            transition,
-            ..
-        } = pending;
-        let Transition {
-            kind,
-            duration,
-            curve,
-            in_phase,
-        } = transition;
+        let (id, transition) = (pending.track, pending.transition);
+        let (kind, duration, curve) = (transition.kind, transition.duration, transition.curve);
         // The weights to start from are those of this moment.
         tracks.write_running_values();
         let now = tracks.clock.now;
@@ -35,7 +27,7 @@ impl Director {
         let switches = kind == Kind::Switch && !duration.is_zero() && may_switch;
         let cut = switches || duration.is_zero();
         // A clip that is still fading out continues where it is.
-        if in_phase
+        if transition.in_phase
             && pending.new
             && let Some(from) = pending.from
         {
@@ -117,13 +109,8 @@ impl Director {
             let current = self.current_index(tracks);
             if let Some(at) = current.filter(|at| tracks[*at].run.index.get().is_some()) {
                 tracks.note_heaviest(at, step);
-                let (track, clip, space, time) = tracks.played(at);
-                step.out.push(PlaybackEvent::CrossFadeFinished {
-                    track,
-                    clip,
-                    space,
-                    time,
-                });
+                let event = played!(CrossFadeFinished, tracks, at);
+                step.out.push(event);
             }
         }
     }

@@ -50,9 +50,8 @@ impl Advance<'_> {
     pub(super) fn run(&mut self, is_changed: bool) {
         let reports = WORK_OF_A_REPORT.saturating_mul(self.callback_limit as u64);
         let (mut work, most) = (0, MOST_WORK.max(reports));
-        self.tracks
-            .iter_mut()
-            .for_each(|track| track.run.looped = 0);
+        let tracks = self.tracks.iter_mut();
+        tracks.for_each(|track| track.run.looped = 0);
         self.count_happening();
         self.agenda.root.clear();
         if is_changed {
@@ -156,10 +155,8 @@ impl Advance<'_> {
     /// Returns `true` if a track has to wait until what follows it, or its state, has begun.
     fn waits(&self, track: TrackId) -> bool {
         let has_arrived = self.arrived == Some((track, Follows::Clip));
-        let is_left = self
-            .states
-            .as_ref()
-            .is_some_and(|states| states.leaves(track));
+        let states = self.states.as_ref();
+        let is_left = states.is_some_and(|states| states.leaves(track));
         has_arrived || is_left || *self.director.stalled && self.state_waits_for_end(track)
     }
 
@@ -177,9 +174,8 @@ impl Advance<'_> {
         let stays = |at: usize| *self.director.stalled && self.state_waits_for_end(tracks[at].id);
         let begins = |at: &usize| !tracks[*at].begun() && tracks.is_moving(*at) && !stays(*at);
         let all = || (0..tracks.len()).filter(begins);
-        all()
-            .find(|at| tracks[*at].run.lead().is_none())
-            .or_else(|| all().next())
+        let leader = all().find(|at| tracks[*at].run.lead().is_none());
+        leader.or_else(|| all().next())
     }
 
     fn handle(&mut self, happening: Happening) {
@@ -254,9 +250,8 @@ impl Advance<'_> {
         }
         if !mem::replace(&mut self.director.reported_stall, true) {
             let (limit, time) = (self.changes, self.tracks.clock.now.secs());
-            self.step
-                .out
-                .push(PlaybackEvent::TooManyClips { limit, time });
+            let event = PlaybackEvent::TooManyClips { limit, time };
+            self.step.out.push(event);
         }
     }
 
@@ -269,9 +264,11 @@ impl Advance<'_> {
 
     /// Counts the work of one happening: each track looks for its running changes, its leader and its ranges among all others.
     fn count_happening(&mut self) {
-        let (tracks, changes) = (self.tracks.len() as u64, self.tracks.changes.running.len());
-        let parts = tracks + (changes + self.ranges.len()) as u64;
-        self.agenda.count_work(1 + parts + tracks * parts / 64);
+        let (tracks, ranges) = (self.tracks.len(), self.ranges.len());
+        let parts = 1 + tracks + ranges + self.tracks.changes.running.len();
+        // Ranges are looked at for each track.
+        let work = parts + tracks * ranges / 64;
+        self.agenda.count_work(work as u64);
     }
 }
 

@@ -94,7 +94,7 @@ impl KeyRef {
                 Some((&key.name, &key.data))
             }
             Self::Added(id) => {
-                let added = callbacks.iter().find(|added| added.id == id)?;
+                let added = &callbacks[index_of(callbacks, id)?];
                 Some((added.name.as_arc(), &added.data))
             }
         }
@@ -116,6 +116,12 @@ pub(crate) struct AddedCallback {
     pub(crate) passed: u32,
     pub(crate) name: AnimationName,
     pub(crate) data: CallbackData,
+}
+
+/// Returns the index of a callback. They are in the order of their ids.
+pub(super) fn index_of(callbacks: &[AddedCallback], id: CallbackId) -> Option<usize> {
+    let found = callbacks.binary_search_by_key(&id.0, |added| added.id.0);
+    found.ok()
 }
 
 impl AddedCallback {

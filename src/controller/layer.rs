@@ -6,34 +6,99 @@ use super::{
     tracks::Tracks,
 };
 use crate::model::{BoundBlendSpace, Cycle, Phase, PlaybackMode};
-use std::{iter::Enumerate, mem, slice};
+use std::{iter::Enumerate, mem, ops::Deref, slice};
 
-/// One clip to blend: where it is, and how it joins the pose.
+/// A clip that plays: where it is, and how it joins the pose. One layer of a [`Mix`](crate::pose::Mix).
+///
+/// `C` and `M` say which clip and which mask. A controller knows an index and a name, and a pose borrows
+/// [both](crate::pose::ClipLayer).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PlayedClip<C, M> {
+    /// The clip. The layer does not reach joints that the clip does not animate.
+    pub clip: C,
+    /// Seconds into the clip, clamped to `0..=duration`; NaN counts as 0.
+    pub time: f64,
+    /// Weight, ≥ 0 and finite. Relative to the others of the same priority for blended layers, up to
+    /// [`MAX_ADDITIVE_WEIGHT`](Self::MAX_ADDITIVE_WEIGHT) for additive ones and up to 1 for overriding ones. The layer is
+    /// left out if the weight is 0 or NaN.
+    pub weight: f32,
+    /// Adjacent layers with the same number form a set, like the clips of a blend space, or those that fade into each other
+    /// on a layer of states; a layer with 0 is a set of its own.
+    ///
+    /// At a joint that only some of their clips move, the rest pose stands in for the other clips
+    /// of a set of blended layers, and the pose below for those of overriding ones. So a layer
+    /// whose weight goes to 0 takes its pose along bit by bit. Layers of the [base](Self::base) act
+    /// as one, whatever their number. Additive layers of a set are added after the others.
+    pub set: u32,
+    /// Weight per joint; `None` is 1 everywhere. The layer does not reach joints missing from the mask.
+    pub mask: Option<M>,
+    /// The group a blended layer is averaged in. Additive and overriding layers ignore it.
+    pub priority: TrackPriority,
+    /// The way the layer is combined with the others. An additive clip is added whatever the mode,
+    /// since differences aren't a pose that could be blended. [`BlendMode::Additive`] adds any
+    /// other clip by its difference to the rest pose.
+    ///
+    /// An additive layer with weight `w` changes each joint to `t + w·Δt`, `r · Δrʷ`, `s · (1 + w(Δs − 1))`,
+    /// so its difference turns the joint in the joint's own space. `Δrʷ` is nlerp from the identity along
+    /// the shorter arc; beyond `w` = 1 it continues about the same axis, ever more slowly.
+    /// An overriding layer replaces the pose below it by its weight.
+    pub mode: BlendMode,
+    /// `true` if the layer belongs to the base, the pose that is carried over [switches](super::Transition::switch): one of
+    /// the clips of `play`, blended with low priority.
+    ///
+    /// Where blended layers of the base weigh less than 1 together, masks included, the rest pose
+    /// has the rest of the weight.
+    pub base: bool,
+}
+
+impl<C, M> PlayedClip<C, M> {
+    /// The largest weight of an additive layer; larger ones are clamped to it, so that poses stay finite.
+    pub const MAX_ADDITIVE_WEIGHT: f32 = 16.0;
+
+    /// Returns the same layer, with its clip and its mask as they were looked up.
+    #[inline]
+    pub fn with<D, N>(&self, clip: D, mask: Option<N>) -> PlayedClip<D, N> {
+        let Self {
+            time,
+            weight,
+            set,
+            priority,
+            mode,
+            base,
+            ..
+        } = *self;
+        PlayedClip {
+            clip,
+            time,
+            weight,
+            set,
+            mask,
+            priority,
+            mode,
+            base,
+        }
+    }
+}
+
+/// A clip to blend, as a controller knows it. Its weight is above 0, and its time in `0..=duration`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LayerInfo<'a> {
     /// The track that plays it.
     pub track: TrackId,
-    /// The clip's index in the [`Clips`].
-    pub clip: usize,
-    /// The place in the clip, seconds in `0..=duration`.
-    pub time: f64,
     /// Seconds of clip per second at which it plays by itself; negative backwards.
     pub speed: f64,
-    /// The weight before normalization, > 0 and finite. A clip of a blend space has its share of the track's weight.
-    pub weight: f32,
-    /// The same number, other than 0, for all clips that act as one: those of a track's blend space, and those that fade into
-    /// each other on a layer of states. 0 for any other track's only clip. See
-    /// [`ClipLayer::set`](crate::pose::ClipLayer::set).
-    pub set: u32,
-    /// The group it is blended in.
-    pub priority: TrackPriority,
-    /// The mask's name; `None` reaches every joint.
-    pub mask: Option<&'a AnimationName>,
-    /// The way in which it joins its group.
-    pub blend: BlendMode,
-    /// `true` if it belongs to the base, the pose that [switches](super::Transition::switch) change: one of the clips of
-    /// `play`, blended with low priority. See [`ClipLayer::base`](crate::pose::ClipLayer::base).
-    pub base: bool,
+    /// The clip by its index in the [`Clips`], and the mask by its name. A clip of a blend space has its share of the track's
+    /// weight.
+    pub played: PlayedClip<usize, &'a AnimationName>,
+}
+
+impl<'a> Deref for LayerInfo<'a> {
+    type Target = PlayedClip<usize, &'a AnimationName>;
+
+    #[inline]
+    fn deref(&self) -> &Self::Target {
+        &self.played
+    }
 }
 
 impl AnimationController {
@@ -45,29 +110,25 @@ impl AnimationController {
         &'a self,
         clips: &'a C,
     ) -> impl Iterator<Item = LayerInfo<'a>> + 'a {
-        self.layers_before(0.0, clips)
+        self.layers_ago(0.0, clips)
     }
 
-    /// Returns the [layers](Self::layers), with their times as they were some seconds ago; see [`Tracks::place_ago`].
-    pub(crate) fn layers_before<'a, C: Clips + ?Sized>(
+    /// Returns the [layers](Self::layers), with their times and weights as they were some seconds ago; see
+    /// [`Tracks::place_ago`]. A layer may weigh nothing.
+    pub(crate) fn layers_ago<'a, C: Clips + ?Sized>(
         &'a self,
         seconds: f64,
         clips: &'a C,
     ) -> impl Iterator<Item = LayerInfo<'a>> + 'a {
-        Layers::new(&self.tracks, seconds, clips)
-    }
-
-    /// Returns the [layers](Self::layers), with their times and weights as they were some seconds ago. A layer may weigh nothing.
-    #[cfg(feature = "bevy")]
-    pub(crate) fn layers_shown<'a, C: Clips + ?Sized>(
-        &'a self,
-        seconds: f64,
-        clips: &'a C,
-    ) -> impl Iterator<Item = LayerInfo<'a>> + 'a {
-        let fades = seconds != 0.0 && !self.tracks.changes.running.is_empty();
         Layers {
-            fades,
-            ..Layers::new(&self.tracks, seconds, clips)
+            tracks: &self.tracks,
+            next: self.tracks.iter().enumerate(),
+            clips,
+            ago: seconds,
+            fades: seconds != 0.0 && !self.tracks.changes.running.is_empty(),
+            rest: None,
+            layer: None,
+            sets: 0,
         }
     }
 }
@@ -91,19 +152,6 @@ struct Layers<'a, C: ?Sized> {
 }
 
 impl<'a, C: Clips + ?Sized> Layers<'a, C> {
-    fn new(tracks: &'a Tracks, ago: f64, clips: &'a C) -> Self {
-        Self {
-            tracks,
-            next: tracks.iter().enumerate(),
-            clips,
-            ago,
-            fades: false,
-            rest: None,
-            layer: None,
-            sets: 0,
-        }
-    }
-
     /// The weight of a track at the time to show.
     #[inline]
     fn weight(&self, at: usize) -> f32 {
@@ -134,11 +182,9 @@ impl<'a, C: Clips + ?Sized> Iterator for Layers<'a, C> {
         loop {
             if let Some(rest) = &mut self.rest {
                 match rest.layer(self.clips) {
-                    Some(layer) => {
-                        return Some(LayerInfo {
-                            set: self.sets,
-                            ..layer
-                        });
+                    Some(mut layer) => {
+                        layer.played.set = self.sets;
+                        return Some(layer);
                     }
                     None => self.rest = None,
                 }
@@ -164,9 +210,9 @@ impl<'a, C: Clips + ?Sized> Iterator for Layers<'a, C> {
             let is_set = self.rest.is_some() || self.layer.is_some();
             let goes_on = self.layer.is_some() && self.layer == before;
             self.sets += u32::from(is_set && !goes_on);
-            if let Some(only) = only {
-                let set = if is_set { self.sets } else { 0 };
-                return Some(LayerInfo { set, ..only });
+            if let Some(mut only) = only {
+                only.played.set = if is_set { self.sets } else { 0 };
+                return Some(only);
             }
         }
     }
@@ -229,8 +275,9 @@ impl<'a> InSpace<'a> {
             let (place, slope) = member.place_and_slope(known.playback, self.phase);
             (known.place(place), slope)
         };
+        let speed = track.own_speed() * self.cycle.pace * slope;
         LayerInfo {
-            speed: track.own_speed() * self.cycle.pace * slope,
+            speed,
             ..info(track, weight, member.clip, time, clips)
         }
     }
@@ -276,14 +323,16 @@ fn info<'a, C: Clips + ?Sized>(
     let additive = clips.is_additive(clip);
     LayerInfo {
         track: track.id(),
-        clip,
-        time,
         speed: track.own_speed(),
-        weight,
-        set: 0,
-        priority: track.priority,
-        mask: track.mask.as_ref(),
-        blend: track.mode(additive),
-        base: track.is_base() && !additive,
+        played: PlayedClip {
+            clip,
+            time,
+            weight,
+            set: 0,
+            mask: track.mask.as_ref(),
+            priority: track.priority,
+            mode: track.mode(additive),
+            base: track.is_base() && !additive,
+        },
     }
 }

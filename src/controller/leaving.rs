@@ -44,11 +44,8 @@ impl Tracks {
     pub(super) fn thin_out(&mut self, ours: impl Fn(&AnimationTrack) -> bool) {
         let leaving = |track: &&AnimationTrack| track.leaves_at.is_some() && ours(track);
         while self.list.iter().filter(leaving).count() > Self::MAX_LEAVING {
-            let faintest = self
-                .list
-                .iter()
-                .filter(leaving)
-                .min_by(|a, b| a.share().total_cmp(&b.share()));
+            let all = self.list.iter().filter(leaving);
+            let faintest = all.min_by(|a, b| a.share().total_cmp(&b.share()));
             let Some(id) = faintest.map(AnimationTrack::id) else {
                 return;
             };

@@ -33,25 +33,19 @@ impl Tracks {
 
     /// Looks a track's clip up, and reports an unknown name once. Returns `true` if it's new, or not the one it was.
     pub(super) fn prepare(&mut self, at: usize, step: &mut Step) -> bool {
-        let Self {
-            list,
-            clock,
-            callbacks,
-            unknown,
-            reach,
-            ..
-        } = self;
-        let track = &mut list[at];
-        let is_known = track.is_found(step.clips, clock.now);
-        let found = is_known || track.look_up(step.clips, clock.now, callbacks);
+        let (track, now) = (&mut self.list[at], self.clock.now);
+        let is_known = track.is_found(step.clips, now);
+        let found = is_known || track.look_up(step.clips, now, &self.callbacks);
         if !track.run.planned {
-            **reach = Reach::Unknown;
+            *self.reach = Reach::Unknown;
         }
         if found {
             if track.run.blend != track.blend {
-                report_blend_mismatch(track, clock.now, step);
+                report_blend_mismatch(track, now, step);
             }
-            unknown.retain(|name| *name != track.clip);
+            if let Ok(at) = self.unknown.binary_search(&track.clip) {
+                self.unknown.remove(at);
+            }
         } else {
             self.report_unknown(at, step);
         }
@@ -73,13 +67,12 @@ impl Tracks {
         name: AnimationName,
         step: &mut Step,
     ) {
-        if self.unknown.contains(&name) {
-            return;
+        if let Err(at) = self.unknown.binary_search(&name) {
+            self.unknown.insert(at, name.clone());
+            let time = self.clock.now.secs();
+            step.out
+                .push(PlaybackEvent::UnknownClip { track, name, time });
         }
-        self.unknown.push(name.clone());
-        let time = self.clock.now.secs();
-        step.out
-            .push(PlaybackEvent::UnknownClip { track, name, time });
     }
 
     /// A track with its clip and blend space for an event at the present time. In a blend space, the heaviest clip stands for
@@ -87,12 +80,8 @@ impl Tracks {
     pub(super) fn played(&self, at: usize) -> (TrackId, usize, Option<usize>, f64) {
         let track = &self.list[at];
         let run = &track.run;
-        (
-            track.id,
-            run.index.get().unwrap_or(usize::MAX),
-            run.space.get(),
-            self.clock.now.secs(),
-        )
+        let clip = run.index.get().unwrap_or(usize::MAX);
+        (track.id, clip, run.space.get(), self.clock.now.secs())
     }
 
     /// Notes the clip that stands for a blend space at the present time: the heaviest one.
@@ -155,7 +144,8 @@ impl AnimationTrack {
             run.source = Source::Unknown;
             return false;
         };
-        if !self.has_same_keys(clips) || self.known != Some(known) {
+        let has_same_keys = self.found(clips).is_some_and(|found| found.2);
+        if !has_same_keys || self.known != Some(known) {
             self.run.planned = false;
             self.compile(known, callbacks, clips);
             let hash = self.run.marks.as_ref().map_or(0, |marks| marks.hash());
@@ -183,12 +173,8 @@ impl AnimationTrack {
             return None;
         }
         let found = |index: usize| clips.timing(index).map(|timing| (index, timing));
-        let cached = self
-            .run
-            .index
-            .get()
-            .and_then(found)
-            .filter(|(_, timing)| self.clip.is(&timing.name));
+        let cached = self.run.index.get().and_then(found);
+        let cached = cached.filter(|(_, timing)| self.clip.is(&timing.name));
         cached.or_else(|| clips.index_of(&self.clip).and_then(found))
     }
 
@@ -203,11 +189,8 @@ impl AnimationTrack {
         }
         let spaces = clips.blend_spaces();
         let is_ours = |space: &BoundBlendSpace| self.clip.is(space.name());
-        let cached = self
-            .run
-            .space
-            .get()
-            .and_then(|index| Some((index, spaces.get(index)?)));
+        let cached = self.run.space.get();
+        let cached = cached.and_then(|index| Some((index, spaces.get(index)?)));
         cached
             .filter(|(_, space)| is_ours(space))
             .or_else(|| spaces.iter().enumerate().find(|(_, space)| is_ours(space)))
@@ -234,34 +217,27 @@ impl AnimationTrack {
         changed || is_new
     }
 
-    /// Returns `true` if what is on its way is compiled from the keys that its clips have now.
+    /// The name and the length of what was looked up before, as they are now, and whether its keys are still the same.
     #[inline]
-    fn has_same_keys<C: Clips + ?Sized>(&self, clips: &C) -> bool {
+    fn found<'c, C: Clips + ?Sized>(&self, clips: &'c C) -> Option<(&'c Arc<str>, Known, bool)> {
         let run = &self.run;
         if run.space.get().is_some() {
-            let space = run.space_in(clips);
-            return space.is_some_and(|space| run.source.is_space(space, clips));
+            let space = run.space_in(clips)?;
+            let known = Known::of_space(space, self.playback);
+            return Some((space.name(), known, run.source.is_space(space, clips)));
         }
-        let timing = run.index.get().and_then(|index| clips.timing(index));
-        timing.is_some_and(|timing| run.source.is_clip(&timing.callbacks))
+        let timing = clips.timing(run.index.get()?)?;
+        let known = Known::new(timing, self.playback);
+        Some((&timing.name, known, run.source.is_clip(&timing.callbacks)))
     }
 
-    /// Returns `true` if its clip is the one that all is planned for.
+    /// Returns `true` if the track's clip or blend space is where it was, with the same timing and the same keys.
     #[inline]
     pub(super) fn knows_clip<C: Clips + ?Sized>(&self, clips: &C) -> bool {
-        let run = &self.run;
-        let is_known = |name: &Arc<str>, known: Known| {
-            Arc::ptr_eq(self.clip.as_arc(), name)
-                && self.known == Some(known)
-                && self.has_same_keys(clips)
-        };
-        if run.space.get().is_some() {
-            return run.space_in(clips).is_some_and(|space| {
-                is_known(space.name(), Known::of_space(space, self.playback))
-            });
-        }
-        let timing = run.index.get().and_then(|index| clips.timing(index));
-        timing.is_some_and(|timing| is_known(&timing.name, Known::new(timing, self.playback)))
+        self.found(clips)
+            .is_some_and(|(name, known, has_same_keys)| {
+                has_same_keys && Arc::ptr_eq(self.clip.as_arc(), name) && self.known == Some(known)
+            })
     }
 }
 

@@ -85,7 +85,7 @@ use tracks::Tracks;
 pub(crate) mod internals {
     pub use crate::controller::{
         key::KeyRef,
-        layer::LayerInfo,
+        layer::{LayerInfo, PlayedClip},
         switch::{Switch, SwitchLayer},
     };
 }
@@ -223,15 +223,6 @@ impl AnimationController {
     /// Returns global time: the seconds played since the start, or since [`reset_time`](TimelineMut::reset_time).
     pub fn time(&self) -> f64 {
         self.tracks.clock.now.secs()
-    }
-
-    fn reset_time(&mut self) {
-        let by = self.tracks.reset_time();
-        self.director.shift(by);
-        if let Some(states) = &mut self.states {
-            states.shift(by);
-        }
-        self.change();
     }
 }
 

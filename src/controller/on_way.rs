@@ -1,24 +1,20 @@
 //! What is on a track's way: the [`Marks`] of its clip or blend space, with the controller's own callbacks.
 
-use super::{AnimationTrack, Clips, course::Course, key::AddedCallback, source::Source};
+use super::{
+    AnimationTrack, Clips,
+    course::Course,
+    key::{self, AddedCallback},
+    source::Source,
+    step::{Passed, What},
+};
 use crate::{
-    controller::{KeyRef, clock::Nanos, key::KeySpan, playhead::Known, track_types::Overlay},
+    controller::{KeyRef, clock::Nanos, key::KeySpan, playhead::Known},
     model::{
         BoundBlendSpace, CallbackKeys, ClipToCompile, Compiler, KeySource, KeyToCompile, Mark,
-        MarkKey, Marks, PlaybackMode,
+        MarkKey, Marks,
     },
 };
-use std::sync::Arc;
-
-/// A key of a clip on a track's way.
-pub(super) struct KeyOnWay {
-    /// The clip's index.
-    pub(super) clip: usize,
-    pub(super) key: KeyRef,
-    pub(super) span: KeySpan,
-    /// The clip's weight in the blend space.
-    pub(super) share: f64,
-}
+use std::{sync::Arc, time::Duration};
 
 /// The keys of a clip merged with those that a controller added to it, in order of time. At equal times, the clip's come first.
 fn merged<'k>(
@@ -28,18 +24,15 @@ fn merged<'k>(
     length: f64,
 ) -> Vec<KeyToCompile<'k>> {
     let own = own.to_compile(length);
-    let added = callbacks
-        .iter()
-        .enumerate()
-        .filter(|(_, added)| *added.clip == *clip);
+    let added = callbacks.iter().enumerate();
+    let added = added.filter(|(_, added)| *added.clip == *clip);
     let added = added.map(|(index, added)| {
         let KeySpan { time, until } = added.span(length);
-        let (source, name) = (KeySource::Added(index as u32), &*added.name);
         KeyToCompile {
-            source,
+            source: KeySource::Added(index as u32),
             time,
             until,
-            name,
+            name: &added.name,
         }
     });
     let mut keys: Vec<_> = own.chain(added).collect();
@@ -91,10 +84,8 @@ fn marks_of_space(
     let is_ours = |added: &AddedCallback| {
         *added.clip == **space.name() || members.iter().any(|member| added.clip.is(&member.name))
     };
-    let is_as_bound = members
-        .iter()
-        .zip(keys)
-        .all(|(member, keys)| member.keys.is_same(keys));
+    let mut all = members.iter().zip(keys);
+    let is_as_bound = all.all(|(member, keys)| member.keys.is_same(keys));
     if is_as_bound && !callbacks.iter().any(is_ours) {
         space.marks(playback, compile)
     } else {
@@ -164,10 +155,8 @@ impl AnimationTrack {
             return Some(1.0);
         };
         let course = self.course()?;
-        let weighing = course
-            .weighing()
-            .iter()
-            .find(|of| of.member == member as usize)?;
+        let mut all = course.weighing().iter();
+        let weighing = all.find(|of| of.member == member as usize)?;
         Some(course.share(weighing.weights, moment))
     }
 
@@ -178,7 +167,7 @@ impl AnimationTrack {
         moment: Nanos,
         callbacks: &[AddedCallback],
         clips: &dyn Clips,
-    ) -> Option<KeyOnWay> {
+    ) -> Option<Passed> {
         let share = self.share_of(key, moment)?;
         let member = match key.member {
             Some(at) => Some(self.run.space_in(clips)?.members().get(at as usize)?),
@@ -186,25 +175,25 @@ impl AnimationTrack {
         };
         let clip = member.map_or(self.run.index.get(), |member| Some(member.clip))?;
         let length = member.map_or(self.known?.length, |member| member.length);
-        let (key, span) = match key.source {
+        let (key_ref, span) = match key.source {
             KeySource::Clip(index) => {
-                let (time, until) = clips
-                    .timing(clip)?
-                    .callbacks
-                    .get(index as usize)?
-                    .span(length);
-                (KeyRef::Clip(index as usize), KeySpan { time, until })
+                let index = index as usize;
+                let (time, until) = clips.timing(clip)?.callbacks.get(index)?.span(length);
+                (KeyRef::Clip(index), KeySpan { time, until })
             }
             KeySource::Added(index) => {
                 let added = callbacks.get(index as usize)?;
                 (KeyRef::Added(added.id), added.span(length))
             }
         };
-        Some(KeyOnWay {
+        Some(Passed {
+            what: What::Key,
             clip,
-            key,
-            span,
+            member: key.member,
             share,
+            key: key_ref,
+            span,
+            clip_time: span.time,
         })
     }
 
@@ -243,27 +232,18 @@ impl AnimationTrack {
         };
         let source = match key {
             KeyRef::Clip(index) => KeySource::Clip(index as u32),
-            KeyRef::Added(id) => {
-                KeySource::Added(callbacks.iter().position(|added| added.id == id)? as u32)
-            }
+            KeyRef::Added(id) => KeySource::Added(key::index_of(callbacks, id)? as u32),
         };
         Some(MarkKey { member, source })
     }
 
     /// Returns the position at which it begins to fade out, if it is an overlay that leaves by itself.
     pub(super) fn fade_place(&self, forward: bool) -> Option<f64> {
-        let Overlay {
-            fade_in,
-            fade_out,
-            speed,
-        } = self.rare.overlay.filter(|_| self.leaves_at.is_none())?;
-        let Known { length, playback } = self.known?;
-        if playback != PlaybackMode::Once {
-            return None;
-        }
+        let overlay = self.rare.overlay.filter(|_| self.leaves_at.is_none())?;
+        let Known { length, .. } = self.once()?;
         let pace = self.course().map_or(1.0, |course| course.pace().pace);
-        let [fade_in, fade_out] =
-            [fade_in, fade_out].map(|fade| fade.as_secs_f64() * speed.abs() * pace);
+        let place = |fade: Duration| fade.as_secs_f64() * overlay.speed.abs() * pace;
+        let (fade_in, fade_out) = (place(overlay.fade_in), place(overlay.fade_out));
         let lead = if fade_in + fade_out <= length {
             fade_out
         } else {

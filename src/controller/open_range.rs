@@ -67,9 +67,8 @@ pub(crate) struct InSpace {
 impl OpenRange {
     /// The name of the clip that has it; of a blend space, if it was added to that.
     pub(crate) fn clip(&self) -> &AnimationName {
-        self.member
-            .as_ref()
-            .map_or(&self.clip, |member| &member.clip)
+        let member = self.member.as_ref();
+        member.map_or(&self.clip, |member| &member.clip)
     }
 
     pub(crate) fn member_name(&self) -> Option<&str> {
@@ -87,11 +86,8 @@ impl OpenRange {
     fn holds(&self, known: Known, position: f64, forward: bool) -> bool {
         let is_over = known.plays_once() && known.is_at_end(position, forward);
         let Known { length, playback } = known;
-        let spans = || {
-            Span::of(length, playback, self.time, self.until)
-                .into_iter()
-                .flatten()
-        };
+        let spans = Span::of(length, playback, self.time, self.until);
+        let spans = || spans.into_iter().flatten();
         let contains =
             |direction| Span::any_contains(spans(), length, playback, position, direction);
         contains(None) != Some(false) && (!is_over || contains(Some(forward)) == Some(true))
@@ -164,17 +160,15 @@ impl AnimationController {
             .filter(|range| !range.silent)
             .filter_map(|range| {
                 let track = self.track(range.track)?;
-                let known = track
-                    .known
-                    .filter(|_| track.enabled && track.clip == range.clip)?;
-                let of_member = |member: &InSpace| (member.known, member.position);
-                let (known, position) = range
-                    .member
-                    .as_ref()
-                    .map_or((known, track.placed()), of_member);
-                range
-                    .holds(known, position, track.speed >= 0.0)
-                    .then_some(())?;
+                let is_there = track.enabled && track.clip == range.clip;
+                let known = track.known.filter(|_| is_there)?;
+                let (known, position) = match &range.member {
+                    Some(member) => (member.known, member.position),
+                    None => (known, track.placed()),
+                };
+                if !range.holds(known, position, track.speed >= 0.0) {
+                    return None;
+                }
                 let place = known.place(position);
                 let length = range.until - range.time;
                 let progress = if length > 0.0 {
@@ -182,19 +176,14 @@ impl AnimationController {
                 } else {
                     1.0
                 };
-                let OpenRange {
-                    key, name, data, ..
-                } = range;
-                let clip = range.clip();
-                let (track, weight) = (range.track, track.share());
                 Some(ActiveRange {
-                    track,
-                    clip,
-                    key: *key,
-                    name,
-                    data,
+                    track: range.track,
+                    clip: range.clip(),
+                    key: range.key,
+                    name: &range.name,
+                    data: &range.data,
                     progress,
-                    weight,
+                    weight: track.share(),
                 })
             })
     }

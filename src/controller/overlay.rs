@@ -45,8 +45,8 @@ impl AnimationController {
         });
         if !fade_in.is_zero() {
             track.weight = 0.0;
-            self.tracks
-                .fade_weight(id, weight, fade_in, TransitionCurve::Linear);
+            let curve = TransitionCurve::Linear;
+            self.tracks.fade_weight(id, weight, fade_in, curve);
         }
         id
     }
@@ -67,9 +67,8 @@ impl Tracks {
                 && self.is_moving(*at)
                 && track.fade_place(forward).is_some_and(is_there)
         };
-        (0..self.list.len())
-            .find(arrived)
-            .map(|at| self.list[at].id)
+        let at = (0..self.list.len()).find(arrived)?;
+        Some(self.list[at].id)
     }
 
     /// Removes overlays whose clips don't exist: they would never end.

@@ -1,13 +1,13 @@
 //! Keys, loops, and ranges that tracks pass, and the events that report them.
 
 use super::{
-    AnimationTrack, CallbackKind, Clips, FiredCallback, KeyRef, PlaybackEvent,
+    AnimationTrack, CallbackKind, Clips, FiredCallback, PlaybackEvent,
     clock::Nanos,
     motion::Instant,
-    on_way::KeyOnWay,
+    playback_event::played,
     report::{Advance, Follows},
     run::Next,
-    step::{Crossing, Passed, RangePassed, What},
+    step::{Passed, What},
 };
 use crate::{
     controller::key::AddedCallback,
@@ -56,13 +56,12 @@ impl Advance<'_> {
                 return;
             };
             marks.at_start(track.anchor.from, forward, |mark, is_inside| {
-                let found = track.passed(mark, forward, now, callbacks, clips);
-                passed.extend(found.map(|mut passed| {
-                    if is_inside && let What::Range(range) = &mut passed.what {
-                        range.clip_time = track.clip_time(mark.key, clips);
-                    }
-                    passed
-                }));
+                let mut found = track.passed(mark, forward, now, callbacks, clips);
+                let range = found.as_mut().filter(|found| found.what != What::Key);
+                if let Some(range) = range.filter(|_| is_inside) {
+                    range.clip_time = track.clip_time(mark.key, clips);
+                }
+                passed.extend(found);
             });
         });
     }
@@ -88,17 +87,12 @@ impl Advance<'_> {
         for passed in passed.drain(..) {
             self.note_for_states(at, &passed);
             match passed.what {
-                What::Key(key, time) => self.fire(at, &passed, key, time),
+                What::Key => self.fire(at, &passed),
                 What::Loop => self.report_loop(at),
-                What::Range(range) => self.cross(at, &passed, range),
+                What::Enters | What::Leaves | What::Flashes => self.cross(at, &passed),
                 What::End => {
-                    let (track, clip, space, time) = self.tracks.played(at);
-                    self.step.out.push(PlaybackEvent::Finished {
-                        track,
-                        clip,
-                        space,
-                        time,
-                    });
+                    let event = played!(Finished, self.tracks, at);
+                    self.step.out.push(event);
                     self.arrive(at);
                 }
             }
@@ -133,21 +127,17 @@ impl Advance<'_> {
         if self.tracks[at].run.muted {
             return;
         }
-        let (track, clip, space, time) = self.tracks.played(at);
         if self.tracks[at].run.looped as usize >= self.callback_limit {
-            return self.flood(at, clip);
+            return self.flood(at, self.tracks.played(at).1);
         }
         self.tracks[at].run.looped += 1;
-        self.step.out.push(PlaybackEvent::Looped {
-            track,
-            clip,
-            space,
-            time,
-        });
+        let event = played!(Looped, self.tracks, at);
+        self.step.out.push(event);
     }
 
     /// Fires a callback.
-    fn fire(&mut self, at: usize, passed: &Passed, key: KeyRef, clip_time: f64) {
+    fn fire(&mut self, at: usize, passed: &Passed) {
+        let key = passed.key;
         let weight = self.tracks.weight_now(at) * passed.share as f32;
         if passed.share <= 0.0 || !self.may_report(at, passed.clip, weight, key) {
             return;
@@ -164,7 +154,7 @@ impl Advance<'_> {
             kind: CallbackKind::Key,
             name: name.clone().into(),
             data: data.clone(),
-            clip_time,
+            clip_time: passed.clip_time,
             time: self.tracks.clock.now.secs(),
             weight,
             current: self.is_current(track),
@@ -198,44 +188,21 @@ impl AnimationTrack {
         callbacks: &[AddedCallback],
         clips: &dyn Clips,
     ) -> Option<Passed> {
-        let crossing = match mark.kind {
+        let what = match mark.kind {
             MarkKind::Loop => return Some(Passed::of_track(What::Loop)),
             // The place of the track says whether it is at its end.
             MarkKind::End => return None,
-            MarkKind::Key | MarkKind::Flash => Crossing::Flashes,
-            MarkKind::Low { .. } if forward => Crossing::Enters,
-            MarkKind::High { .. } if !forward => Crossing::Enters,
-            MarkKind::Low { .. } | MarkKind::High { .. } => Crossing::Leaves,
+            MarkKind::Key => What::Key,
+            MarkKind::Flash => What::Flashes,
+            MarkKind::Low { .. } if forward => What::Enters,
+            MarkKind::High { .. } if !forward => What::Enters,
+            MarkKind::Low { .. } | MarkKind::High { .. } => What::Leaves,
         };
-        let KeyOnWay {
-            clip,
-            key,
-            span,
-            share,
-            ..
-        } = self.key_on_way(mark.key, moment, callbacks, clips)?;
-        let clip_time = match mark.kind {
-            MarkKind::Low { until: true } | MarkKind::High { until: true } => {
-                span.until.unwrap_or(span.time)
-            }
-            _ => span.time,
-        };
-        let what = if mark.kind == MarkKind::Key {
-            What::Key(key, clip_time)
-        } else {
-            What::Range(RangePassed {
-                key,
-                span,
-                crossing,
-                clip_time,
-            })
-        };
-        let member = mark.key.member;
-        Some(Passed {
-            what,
-            clip,
-            member,
-            share,
-        })
+        let mut passed = self.key_on_way(mark.key, moment, callbacks, clips)?;
+        passed.what = what;
+        if let MarkKind::Low { until: true } | MarkKind::High { until: true } = mark.kind {
+            passed.clip_time = passed.span.until.unwrap_or(passed.span.time);
+        }
+        Some(passed)
     }
 }

@@ -6,7 +6,7 @@ use super::{
     clock::Nanos,
     course::Course,
     motion::{Instant, Motion, Pace},
-    run::{Lead, Next},
+    run::Next,
     tracks::Tracks,
 };
 use crate::stamp::Stamp;
@@ -19,14 +19,9 @@ impl Tracks {
             return Law::default();
         }
         let with = |stamp: Stamp, number: f64| stamp.with(number.to_bits());
-        if let Some(Lead {
-            leader,
-            ratio,
-            offset,
-        }) = track.run.lead()
-        {
-            let leader = Stamp::NEW.with(self.list[leader].id.0);
-            return Law::led(with(with(leader, ratio), offset));
+        if let Some(lead) = track.run.lead() {
+            let leader = Stamp::NEW.with(self.list[lead.leader].id.0);
+            return Law::led(with(with(leader, lead.ratio), lead.offset));
         }
         // A change of speed is told by its begin.
         let stamp = match self.speed_ramp(at) {
@@ -182,8 +177,10 @@ impl Tracks {
     /// Lets time pass up to a moment before which none of them passes anything.
     pub(super) fn move_to(&mut self, moment: Nanos) {
         for at in 0..self.list.len() {
-            self.list[at].position = self.place_at(at, moment);
-            if let Some(rare) = self.list[at].rare.get_mut() {
+            let place = self.place_at(at, moment);
+            let track = &mut self.list[at];
+            track.position = place;
+            if let Some(rare) = track.rare.get_mut() {
                 rare.steering.move_to(moment);
             }
         }
@@ -191,12 +188,19 @@ impl Tracks {
     }
 
     /// Returns the position of a track at a moment up to which no track passes anything.
-    #[inline]
+    #[inline(always)]
     pub(super) fn place_at(&self, at: usize, moment: Nanos) -> f64 {
         let track = &self.list[at];
+        if track.anchor.law.follows() {
+            return self.place_of_follower(at, moment);
+        }
+        track.bounded(track.driven_to(moment), track.run.forward())
+    }
+
+    fn place_of_follower(&self, at: usize, moment: Nanos) -> f64 {
+        let track = &self.list[at];
         let anchor = &track.anchor;
-        let lead = track.run.lead().filter(|_| anchor.law.follows());
-        let position = match lead {
+        let position = match track.run.lead() {
             Some(lead) if anchor.instant().moment != moment => {
                 let leader = &self.list[lead.leader];
                 lead.follow(leader.hold(self.bounded(lead.leader, leader.driven_to(moment))))
@@ -225,33 +229,39 @@ impl Tracks {
         }
     }
 
-    /// A place between what a track passed last and what it passes next.
-    #[inline]
     fn bounded(&self, at: usize, place: f64) -> f64 {
-        let track = &self.list[at];
-        let from = track.anchor.from;
-        if !track.anchor.law.moves() {
-            return track.position;
+        self.list[at].bounded(place, self.forward(at))
+    }
+}
+
+impl AnimationTrack {
+    /// A place between what the track passed last and what it passes next.
+    #[inline(always)]
+    fn bounded(&self, place: f64, forward: bool) -> f64 {
+        let from = self.anchor.from;
+        if !self.anchor.law.moves() {
+            return self.position;
         }
-        let next = track.run.next().map(|next| next.place);
+        let next = self.run.next().map(|next| next.place);
         let place = if place.is_finite() {
             place
         } else {
             f64::MAX.copysign(place)
         };
-        let place = match (self.forward(at), next) {
-            (true, None) => place.max(from),
-            (true, Some(next)) => place.min(next.next_down()).max(from),
-            (false, None) => place.min(from),
-            (false, Some(next)) => place.max(next.next_up()).min(from),
+        let place = match next {
+            Some(next) if forward && place >= next => next.next_down(),
+            Some(next) if !forward && place <= next => next.next_up(),
+            _ => place,
         };
-        track.hold(place)
+        self.hold(if forward {
+            place.max(from)
+        } else {
+            place.min(from)
+        })
     }
-}
 
-impl AnimationTrack {
     /// Returns the position to which its own motion has taken it at a moment.
-    #[inline]
+    #[inline(always)]
     fn driven_to(&self, moment: Nanos) -> f64 {
         let (from, begin) = (self.anchor.from, self.anchor.instant());
         if moment == begin.moment {

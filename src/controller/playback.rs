@@ -87,9 +87,8 @@ impl AnimationController {
         let plays = |track: &AnimationTrack| {
             track.enabled && track.leaves_at.is_none() && !track.is_finished()
         };
-        self.tracks
-            .iter()
-            .any(|track| track.clip == *clip && plays(track))
+        let mut tracks = self.tracks.iter();
+        tracks.any(|track| track.clip == *clip && plays(track))
     }
 
     /// Returns `true` if the queue is empty and there is no current clip, or it played once and is at its end.
@@ -100,8 +99,8 @@ impl AnimationController {
 
     /// Returns the speed of the current clip, or of the next one if there is none.
     pub fn speed(&self) -> f64 {
-        self.current_track()
-            .map_or(self.director.speed, |track| track.speed)
+        let track = self.current_track();
+        track.map_or(self.director.speed, |track| track.speed)
     }
 
     /// Sets the speed of the current clip and of those that `play`, `cross_fade` and the queue start from now on.
@@ -109,11 +108,8 @@ impl AnimationController {
     pub fn set_speed(&mut self, speed: f64) {
         self.director.speed = speed;
         let current = self.director.current;
-        let speed = speed
-            * self
-                .states
-                .as_ref()
-                .map_or(1.0, |states| states.speed_on(current));
+        let states = self.states.as_ref();
+        let speed = speed * states.map_or(1.0, |states| states.speed_on(current));
         if let Some(track) = self.current_track_mut() {
             track.speed = speed;
         }

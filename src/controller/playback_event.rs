@@ -3,6 +3,8 @@
 use super::{AnimationName, BlendMode, Clips, KeyRef, TrackId};
 use crate::{model::CallbackData, spelling::did_you_mean};
 use serde::{Deserialize, Serialize};
+#[cfg(feature = "bevy")]
+use std::mem;
 
 /// Something that happened during an advance. Events come in order of time, across all tracks.
 ///
@@ -128,6 +130,20 @@ pub enum PlaybackEvent {
     },
 }
 
+/// Makes an event of what a track plays.
+macro_rules! played {
+    ($kind:ident, $tracks:expr, $at:expr) => {{
+        let (track, clip, space, time) = $tracks.played($at);
+        $crate::controller::PlaybackEvent::$kind {
+            track,
+            clip,
+            space,
+            time,
+        }
+    }};
+}
+pub(super) use played;
+
 impl PlaybackEvent {
     /// Returns when it happened, in seconds of global time.
     pub fn time(&self) -> f64 {
@@ -160,6 +176,24 @@ impl PlaybackEvent {
         }
     }
 
+    /// The clip and the blend space that a track plays, and what happens to it.
+    fn played(&self) -> Option<(usize, Option<usize>, &'static str)> {
+        let (Self::Started { clip, space, .. }
+        | Self::Looped { clip, space, .. }
+        | Self::Finished { clip, space, .. }
+        | Self::CrossFadeFinished { clip, space, .. }) = self
+        else {
+            return None;
+        };
+        let what = match self {
+            Self::Started { .. } => "starts",
+            Self::Looped { .. } => "loops",
+            Self::Finished { .. } => "finishes",
+            _ => "is faded in",
+        };
+        Some((*clip, *space, what))
+    }
+
     /// Returns `true` if both are the same event, though maybe heard with another weight or on a track of another number, as
     /// when the past is played again.
     #[cfg(feature = "bevy")]
@@ -169,38 +203,6 @@ impl PlaybackEvent {
                 (a.clip, a.key, a.kind, &a.name) == (b.clip, b.key, b.kind, &b.name)
             }
             (
-                Self::Started {
-                    clip: a, space: s, ..
-                },
-                Self::Started {
-                    clip: b, space: t, ..
-                },
-            )
-            | (
-                Self::Looped {
-                    clip: a, space: s, ..
-                },
-                Self::Looped {
-                    clip: b, space: t, ..
-                },
-            )
-            | (
-                Self::Finished {
-                    clip: a, space: s, ..
-                },
-                Self::Finished {
-                    clip: b, space: t, ..
-                },
-            )
-            | (
-                Self::CrossFadeFinished {
-                    clip: a, space: s, ..
-                },
-                Self::CrossFadeFinished {
-                    clip: b, space: t, ..
-                },
-            ) => (a, s) == (b, t),
-            (
                 Self::StateEntered {
                     layer: k, state: a, ..
                 },
@@ -208,19 +210,20 @@ impl PlaybackEvent {
                     layer: l, state: b, ..
                 },
             ) => (k, a) == (l, b),
-            _ => std::mem::discriminant(self) == std::mem::discriminant(other),
+            _ => self.played() == other.played(),
         };
+        let is_same = is_same && mem::discriminant(self) == mem::discriminant(other);
         is_same && self.time() == other.time()
     }
 
     /// Says what happened in a few words, such as `footstep (walk)` or `walk loops`. `clips` are those of the advance.
     pub fn describe<C: Clips + ?Sized>(&self, clips: &C) -> String {
         let clip = |index: usize| clips.timing(index).map_or("?", |timing| &*timing.name);
-        let played = |index: usize, space: Option<usize>| {
-            space
-                .and_then(|space| clips.blend_spaces().get(space))
-                .map_or(clip(index), |space| space.name())
-        };
+        if let Some((index, space, what)) = self.played() {
+            let space = space.and_then(|space| clips.blend_spaces().get(space));
+            let name = space.map_or(clip(index), |space| space.name());
+            return format!("{name} {what}");
+        }
         match self {
             Self::Callback(FiredCallback {
                 name,
@@ -229,12 +232,6 @@ impl PlaybackEvent {
                 ..
             }) => {
                 format!("{} ({})", kind.describe(name), clip(*of))
-            }
-            Self::Started { clip, space, .. } => format!("{} starts", played(*clip, *space)),
-            Self::Looped { clip, space, .. } => format!("{} loops", played(*clip, *space)),
-            Self::Finished { clip, space, .. } => format!("{} finishes", played(*clip, *space)),
-            Self::CrossFadeFinished { clip, space, .. } => {
-                format!("{} is faded in", played(*clip, *space))
             }
             Self::StateEntered {
                 layer: Some(layer),
@@ -266,12 +263,14 @@ impl PlaybackEvent {
             }
             Self::TooManyCallbacks {
                 clip: of, limit, ..
-            } => {
-                format!(
-                    "more than {limit} callbacks of {} in one advance",
-                    clip(*of)
-                )
-            }
+            } => format!(
+                "more than {limit} callbacks of {} in one advance",
+                clip(*of)
+            ),
+            Self::Started { .. }
+            | Self::Looped { .. }
+            | Self::Finished { .. }
+            | Self::CrossFadeFinished { .. } => String::new(),
         }
     }
 }

@@ -103,9 +103,8 @@ impl ClipQueueMut<'_> {
 
     /// Appends clips.
     pub fn extend<N: Into<Arc<str>>>(&mut self, clips: impl IntoIterator<Item = N>) -> &mut Self {
-        self.0
-            .queue
-            .extend(clips.into_iter().map(AnimationName::new));
+        let clips = clips.into_iter().map(AnimationName::new);
+        self.0.queue.extend(clips);
         self
     }
 
@@ -188,9 +187,8 @@ impl Director {
             return starts.then(TrackId::default);
         };
         let track = &tracks[at];
-        let known = track
-            .known
-            .filter(|_| track.begun() && tracks.is_moving(at))?;
+        let moves = track.begun() && tracks.is_moving(at);
+        let known = track.known.filter(|_| moves)?;
         let at_end = known.is_at_end(track.held(), tracks.forward(at));
         let is_over = known.length <= 0.0 || (known.plays_once() && at_end);
         (is_over && self.is_followed(track)).then_some(track.id)

@@ -19,14 +19,12 @@ use super::{
     AnimationTrack, CallbackKind, Clips, FiredCallback, PlaybackEvent,
     look_up::is_space,
     motion::Instant,
-    on_way::KeyOnWay,
     report::Advance,
-    step::{Crossing, Passed, RangePassed, What},
+    step::{Passed, What},
     tracks::Tracks,
 };
 use crate::{
     controller::{
-        KeyRef,
         open_range::{InSpace, OpenRange},
         playhead::Known,
     },
@@ -45,16 +43,15 @@ impl Advance<'_> {
     }
 
     /// Enters or leaves a range that a track passes an end of.
-    pub(super) fn cross(&mut self, at: usize, passed: &Passed, range: RangePassed) {
-        use Crossing::{Enters, Flashes, Leaves};
+    pub(super) fn cross(&mut self, at: usize, passed: &Passed) {
+        use What::{Enters, Flashes, Leaves};
         let weight = self.tracks.weight_now(at) * passed.share as f32;
-        let open = |this: &Self| this.open_range(at, passed, range.key);
-        if let (None, Enters | Flashes) = (open(self), range.crossing) {
-            self.begin_range(at, passed, range);
+        if let (None, Enters | Flashes) = (self.open_range(at, passed), passed.what) {
+            self.begin_range(at, passed);
         }
-        if let (Some(open), Leaves | Flashes) = (open(self), range.crossing) {
+        if let (Some(open), Leaves | Flashes) = (self.open_range(at, passed), passed.what) {
             let open = self.ranges.remove(open);
-            self.report_end(&open, range.clip_time, weight);
+            self.report_end(&open, passed.clip_time, weight);
         }
     }
 
@@ -65,23 +62,20 @@ impl Advance<'_> {
     }
 
     /// The index of a range that has begun.
-    fn open_range(&self, at: usize, passed: &Passed, key: KeyRef) -> Option<usize> {
+    fn open_range(&self, at: usize, passed: &Passed) -> Option<usize> {
         let (id, member) = (self.tracks[at].id, self.member(at, passed));
         let member = member.map(|member| &member.name);
-        self.ranges.iter().position(|open| open.is(id, member, key))
+        let mut ranges = self.ranges.iter();
+        ranges.position(|open| open.is(id, member, passed.key))
     }
 
-    fn begin_range(&mut self, at: usize, passed: &Passed, range: RangePassed) {
+    fn begin_range(&mut self, at: usize, passed: &Passed) {
         let weight = self.tracks.weight_now(at) * passed.share as f32;
         let callbacks = &self.tracks.callbacks;
-        let found = range
-            .key
-            .name_and_data(passed.clip, callbacks, self.step.clips);
-        let Some((name, data)) = found.map(|(name, data)| (name.clone().into(), data.clone()))
-        else {
-            return;
-        };
-        let silent = !self.may_report(at, passed.clip, weight, range.key);
+        let found = (passed.key).name_and_data(passed.clip, callbacks, self.step.clips);
+        let Some((name, data)) = found else { return };
+        let (name, data) = (name.clone().into(), data.clone());
+        let silent = !self.may_report(at, passed.clip, weight, passed.key);
         let track = &self.tracks[at];
         let member = self.member(at, passed).and_then(|member| {
             let (known, position) = track.place_of(member, self.step.clips)?;
@@ -93,18 +87,18 @@ impl Advance<'_> {
         });
         let open = OpenRange {
             track: track.id,
-            key: range.key,
+            key: passed.key,
             clip: track.clip.clone(),
             member,
             index: passed.clip,
             name,
             data,
-            time: range.span.time,
-            until: range.span.until.unwrap_or(range.span.time),
+            time: passed.span.time,
+            until: passed.span.until.unwrap_or(passed.span.time),
             silent,
         };
         if !silent {
-            self.report_range(&open, CallbackKind::Begin, range.clip_time, weight);
+            self.report_range(&open, CallbackKind::Begin, passed.clip_time, weight);
         }
         self.ranges.push(open);
     }
@@ -145,7 +139,7 @@ impl Advance<'_> {
     fn end_ranges_left(&mut self) {
         let before = mem::take(self.ranges);
         for mut open in before {
-            if self.is_still_in(&mut open) {
+            if self.is_still_in(&mut open) == Some(true) {
                 self.ranges.push(open);
                 continue;
             }
@@ -186,10 +180,8 @@ impl Advance<'_> {
             }
         });
         for passed in entered.drain(..) {
-            if let What::Range(range) = passed.what {
-                self.begin_range(at, &passed, range);
-                self.note_for_states(at, &passed);
-            }
+            self.begin_range(at, &passed);
+            self.note_for_states(at, &passed);
         }
         (self.agenda.passed, self.agenda.begun) = (entered, begun);
     }
@@ -198,17 +190,10 @@ impl Advance<'_> {
     fn entered(&self, at: usize, key: MarkKey) -> Option<Passed> {
         let (track, clips) = (&self.tracks[at], self.step.clips);
         let found = track.key_on_way(key, self.tracks.clock.now, &self.tracks.callbacks, clips)?;
-        let range = RangePassed {
-            key: found.key,
-            span: found.span,
-            crossing: Crossing::Enters,
-            clip_time: track.clip_time(key, clips),
-        };
         Some(Passed {
-            what: What::Range(range),
-            clip: found.clip,
-            member: key.member,
-            share: found.share,
+            what: What::Enters,
+            clip_time: track.clip_time(key, clips),
+            ..found
         })
     }
 
@@ -226,60 +211,34 @@ impl Advance<'_> {
     fn end_of_once(&self, at: usize) -> Option<bool> {
         let track = &self.tracks[at];
         let known = track.once()?;
-        let forward = self
-            .tracks
-            .motion_from(at, Instant::at(self.tracks.clock.now))
-            .forward;
+        let now = Instant::at(self.tracks.clock.now);
+        let forward = self.tracks.motion_from(at, now).forward;
         known.is_at_end(track.held(), forward).then_some(forward)
     }
 
     /// Returns `true` if a track is still in a range that began, which is brought up to date.
-    fn is_still_in(&self, open: &mut OpenRange) -> bool {
+    fn is_still_in(&self, open: &mut OpenRange) -> Option<bool> {
         let (callbacks, clips) = (&self.tracks.callbacks, self.step.clips);
-        let Some(at) = self.tracks.index_of(open.track) else {
-            return false;
-        };
+        let at = self.tracks.index_of(open.track)?;
         let track = &self.tracks[at];
-        let Some(marks) = track
-            .run
-            .marks
-            .as_ref()
-            .filter(|_| track.enabled && track.clip == open.clip)
-        else {
-            return false;
-        };
-        let key = track.mark_key(open.member_name(), open.key, callbacks, clips);
-        let found = key.and_then(|key| {
-            Some((
-                key,
-                track.key_on_way(key, self.tracks.clock.now, callbacks, clips)?,
-            ))
-        });
-        let Some((key, KeyOnWay { clip, span, .. })) = found else {
-            return false;
-        };
-        let name = open
-            .key
-            .name_and_data(clip, callbacks, clips)
-            .map(|(name, _)| name);
-        let Some(until) = span
-            .until
-            .filter(|_| name.is_some_and(|name| **name == *open.name))
-        else {
-            return false;
-        };
+        let marks = track.run.marks.as_ref();
+        let marks = marks.filter(|_| track.enabled && track.clip == open.clip)?;
+        let key = track.mark_key(open.member_name(), open.key, callbacks, clips)?;
+        let found = track.key_on_way(key, self.tracks.clock.now, callbacks, clips)?;
+        let (name, _) = open.key.name_and_data(found.clip, callbacks, clips)?;
+        let until = found.span.until.filter(|_| **name == *open.name)?;
         // What stands for a blend space may be another clip by now, but a range ends as it began.
         if track.run.space.get().is_none() || open.member.is_some() {
-            open.index = clip;
+            open.index = found.clip;
         }
-        (open.time, open.until) = (span.time, until);
+        (open.time, open.until) = (found.span.time, until);
         if let Some(member) = &mut open.member
             && let Some((known, position)) = track.member_place(member, clips)
         {
             (member.known, member.position) = (known, position);
         }
         let direction = self.direction(at).or_else(|| self.end_of_once(at));
-        marks.contains(key, track.held(), direction).unwrap_or(true)
+        Some(marks.contains(key, track.held(), direction).unwrap_or(true))
     }
 
     /// Returns the place at which a track has left a range, and its weight there.
@@ -293,9 +252,8 @@ impl Advance<'_> {
             return (open.until, weight);
         }
         if let Some(member) = &open.member {
-            let (known, position) = track
-                .member_place(member, clips)
-                .unwrap_or((member.known, member.position));
+            let now = track.member_place(member, clips);
+            let (known, position) = now.unwrap_or((member.known, member.position));
             (place, weight) = (known.place(position), 0.0);
             let key = track.mark_key(open.member_name(), open.key, &self.tracks.callbacks, clips);
             if let Some(share) = key.and_then(|key| track.share_of(key, self.tracks.clock.now)) {
@@ -310,10 +268,8 @@ impl AnimationTrack {
     /// Returns the place of a clip of its blend space, even if the clip has no weight.
     fn member_place(&self, member: &InSpace, clips: &dyn Clips) -> Option<(Known, f64)> {
         let space = self.run.space_in(clips)?;
-        let found = space
-            .members()
-            .iter()
-            .find(|other| member.clip.is(&other.name))?;
+        let mut members = space.members().iter();
+        let found = members.find(|other| member.clip.is(&other.name))?;
         self.place_of(found, clips)
     }
 

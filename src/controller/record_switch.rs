@@ -25,9 +25,8 @@ impl AnimationController {
 impl Director {
     /// The switches whose offset is still decaying at a moment, the oldest first.
     pub(super) fn decaying(&self, now: Nanos) -> impl Iterator<Item = &Switch> + Clone {
-        self.switches
-            .iter()
-            .filter(move |switch| switch.end() > now)
+        let switches = self.switches.iter();
+        switches.filter(move |switch| switch.end() > now)
     }
 
     /// Records that a track takes the place of others, which are still there. Returns the total weight that they have.

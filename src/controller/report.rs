@@ -12,7 +12,7 @@ use super::{
     step::{Passed, Step},
     tracks::Tracks,
 };
-use crate::controller::key::AddedCallback;
+use crate::controller::key;
 use std::mem;
 
 /// An advance in progress: the parts of a controller, and what has happened so far.
@@ -101,10 +101,8 @@ impl Advance<'_> {
         let counts = match key {
             KeyRef::Clip(_) => true,
             KeyRef::Added(id) => {
-                let mut callbacks = self.tracks.callbacks.iter_mut();
-                callbacks
-                    .find(|added| added.id == id)
-                    .is_some_and(AddedCallback::count_passing)
+                let at = key::index_of(&self.tracks.callbacks, id);
+                at.is_some_and(|at| self.tracks.callbacks[at].count_passing())
             }
         };
         self.fired += usize::from(counts);

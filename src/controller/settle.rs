@@ -1,10 +1,10 @@
 //! Bringing what is derived up to date: after the game has changed something, after a reload, and after happenings.
 
 use super::{
-    PlaybackEvent,
     clock::Nanos,
     course::Course,
     motion::Instant,
+    playback_event::played,
     report::Advance,
     step::{Reach, Step},
     tracks::Tracks,
@@ -42,13 +42,8 @@ impl Advance<'_> {
     /// Reports that a track begins. Returns `true` if it fires the keys where it does.
     fn report_start(&mut self, at: usize) -> bool {
         let first = mem::replace(&mut self.tracks[at].start, Start::Begun) == Start::AtPosition;
-        let (track, clip, space, time) = self.tracks.played(at);
-        self.step.out.push(PlaybackEvent::Started {
-            track,
-            clip,
-            space,
-            time,
-        });
+        let event = played!(Started, self.tracks, at);
+        self.step.out.push(event);
         self.tracks.moved();
         first
     }

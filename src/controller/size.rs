@@ -5,17 +5,11 @@ use super::{AnimationController, AnimationTrack, Clips, ScheduledChange, Switch}
 impl AnimationController {
     /// Returns the number of tracks, scheduled changes, callbacks, ranges, and clips to play or to fade from.
     pub(crate) fn parts(&self) -> usize {
-        let Self {
-            tracks,
-            director,
-            states,
-            ranges,
-            ..
-        } = self;
-        let states = states.as_ref().map_or(0, |states| states.parts());
+        let (tracks, director) = (&self.tracks, &self.director);
+        let states = self.states.as_ref().map_or(0, |states| states.parts());
         let switches: usize = director.switches.iter().map(Switch::parts).sum();
         let playback = director.pending.len() + switches + director.queue.len();
-        let added = tracks.changes.len() + tracks.callbacks.len() + ranges.len();
+        let added = tracks.changes.len() + tracks.callbacks.len() + self.ranges.len();
         tracks.len() + added + tracks.unknown.len() + playback + states
     }
 
@@ -33,26 +27,15 @@ impl AnimationController {
     /// The work of an advance in which nothing happens: one for a controller, and for each of its tracks; more where clips
     /// have many keys, which each advance compares with those that it has planned for.
     pub(crate) fn load<C: Clips + ?Sized>(&self, clips: &C) -> u64 {
-        let keys = |clip: usize| {
-            clips
-                .timing(clip)
-                .map_or(0, |timing| timing.callbacks.len())
-        };
-        let of_track = |track: &AnimationTrack| match (track.run.space.get(), track.run.index.get())
-        {
-            (Some(space), _) => clips
-                .blend_spaces()
-                .get(space)
-                .map_or(0, |space| space.clips().map(keys).sum()),
-            (None, Some(index)) => keys(index),
+        let timing = |clip: usize| clips.timing(clip);
+        let keys = |clip: usize| timing(clip).map_or(0, |timing| timing.callbacks.len());
+        let of_track = |track: &AnimationTrack| match (track.run.space_in(clips), track.run.index) {
+            (Some(space), _) => space.clips().map(keys).sum(),
             // It looks for its name among all spaces.
-            (None, None) => clips.blend_spaces().len(),
+            (None, index) => index.get().map_or(clips.blend_spaces().len(), keys),
         };
-        let tracks = self
-            .tracks
-            .iter()
-            .map(|track| 1 + of_track(track) as u64 / 32);
-        1 + tracks.sum::<u64>()
+        let work = |track: &AnimationTrack| 1 + of_track(track) as u64 / 32;
+        1 + self.tracks.iter().map(work).sum::<u64>()
     }
 
     /// The work of what has happened in its advances, on top of their [load](Self::load). Counted, so that tests of how it grows

@@ -29,47 +29,42 @@ pub(super) struct Passed {
     pub(super) member: Option<u32>,
     /// The clip's weight in the blend space.
     pub(super) share: f64,
-}
-
-#[derive(Clone, Copy, Debug)]
-pub(super) enum What {
-    /// A plain key, at a time in the clip.
-    Key(KeyRef, f64),
-    /// The start of a loop. A ping-pong clip goes there and back in each.
-    Loop,
-    /// An end of a range, or both.
-    Range(RangePassed),
-    /// The end of a clip that plays once.
-    End,
-}
-
-/// A range that is entered or left.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct RangePassed {
     pub(super) key: KeyRef,
     pub(super) span: KeySpan,
-    pub(super) crossing: Crossing,
     /// The place in the clip.
     pub(super) clip_time: f64,
 }
 
-/// The way in which a track crosses one end of a range, or both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Crossing {
+pub(super) enum What {
+    /// A plain key.
+    Key,
+    /// The start of a range, or its end if the track goes backward.
     Enters,
     Leaves,
-    /// It has no length.
+    /// A range without length.
     Flashes,
+    /// The start of a loop. A ping-pong clip goes there and back in each. It has no key.
+    Loop,
+    /// The end of a clip that plays once. It has no key.
+    End,
 }
 
 impl Passed {
     /// Something that is the track's own.
     pub(super) fn of_track(what: What) -> Self {
+        let span = KeySpan {
+            time: 0.0,
+            until: None,
+        };
         Self {
             what,
             clip: 0,
             member: None,
             share: 1.0,
+            key: KeyRef::Clip(usize::MAX),
+            span,
+            clip_time: 0.0,
         }
     }
 }

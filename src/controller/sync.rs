@@ -12,12 +12,13 @@
 //!
 //! When weights cross is known from their ramps.
 
-use super::{TrackId, clock::Nanos, run::Lead, tracks::Tracks};
+use super::{AnimationTrack, TrackId, clock::Nanos, run::Lead, tracks::Tracks};
 use crate::controller::{
     playhead::Known,
     ramp::{Ramp, roots},
     track_types::Start,
 };
+use std::mem;
 
 /// The sync group of clips that fade in phase.
 const IN_PHASE: u32 = u32::MAX;
@@ -40,37 +41,52 @@ impl Tracks {
             return;
         }
         self.leave_phase();
-        for first in 0..self.list.len() {
-            let Some(group) = self.list[first].sync else {
-                continue;
-            };
-            if !self.may_lead(first, group) || (0..first).any(|other| self.may_lead(other, group)) {
-                continue;
-            }
-            let before = self.leader(group).unwrap_or(first);
-            let mut leader = before;
-            for at in first..self.list.len() {
-                let takes_part = self.may_lead(at, group) && !self.list[at].paused;
-                if takes_part
-                    && self.weight_at(at, self.clock.now) > self.weight_at(leader, self.clock.now)
-                {
-                    leader = at;
-                }
-            }
-            if leader != before {
-                self.take_lead(leader, before);
-            }
-            self.list
-                .iter_mut()
-                .filter(|track| track.sync == Some(group))
-                .filter_map(|track| track.rare.get_mut())
-                .for_each(|rare| rare.leads = None);
-            self.list[leader].rare.leads = Some(group);
+        let mut members = mem::take(&mut *self.members);
+        members.clear();
+        for (at, track) in self.list.iter().enumerate() {
+            members.extend(track.sync.map(|group| (group, at)));
         }
+        self.leaders.clear();
+        self.leaders.resize(self.list.len(), None);
+        members.sort_unstable();
+        for members in members.chunk_by(|(a, _), (b, _)| a == b) {
+            self.settle_leader(members);
+        }
+        *self.members = members;
         for at in 0..self.list.len() {
-            let lead = self.lead(at);
+            let lead = self.lead_in(at, |at| self.leaders[at]);
             self.list[at].run.set_lead(lead);
         }
+    }
+
+    /// Finds the leader of a group, given the indices of its tracks.
+    fn settle_leader(&mut self, members: &[(u32, usize)]) {
+        let (group, now) = (members[0].0, self.clock.now);
+        let may_lead = |at: &usize| self.may_lead(*at, group);
+        let able = || members.iter().map(|(_, at)| *at).filter(may_lead);
+        let leads = |at: &usize| self.list[*at].rare.leads == Some(group);
+        let Some(before) = able().find(leads).or_else(|| able().next()) else {
+            return;
+        };
+        let mut leader = (before, self.weight_at(before, now));
+        for at in able().filter(|at| !self.list[*at].paused) {
+            let weight = self.weight_at(at, now);
+            if weight > leader.1 {
+                leader = (at, weight);
+            }
+        }
+        let (leader, _) = leader;
+        if leader != before {
+            self.take_lead(leader, before);
+        }
+        for &(_, at) in members {
+            let track = &mut self.list[at];
+            self.leaders[at] = Some(leader);
+            if let Some(rare) = track.rare.get_mut() {
+                rare.leads = None;
+            }
+        }
+        self.list[leader].rare.leads = Some(group);
     }
 
     /// Puts a track at the phase of the leader before it.
@@ -92,21 +108,13 @@ impl Tracks {
         if !self.has_groups() {
             return None;
         }
-        let mut first: Option<Nanos> = None;
-        for leader in 0..self.list.len() {
-            let Some(group) = self.list[leader]
-                .sync
-                .filter(|group| self.leader(*group) == Some(leader))
-            else {
-                continue;
-            };
-            for at in 0..self.list.len() {
-                if at != leader && self.may_lead(at, group) && !self.list[at].paused {
-                    first = first.into_iter().chain(self.overtakes(at, leader)).min();
-                }
-            }
-        }
-        first
+        let change = |at: usize| {
+            let track = &self.list[at];
+            let leader = (*self.leaders.get(at)?).filter(|leader| *leader != at)?;
+            let may_lead = !track.paused && self.may_lead(at, track.sync?);
+            may_lead.then(|| self.overtakes(at, leader)).flatten()
+        };
+        (0..self.list.len()).filter_map(change).min()
     }
 
     /// The next moment at which a track becomes heavier than another, while the present changes of their weights last.
@@ -123,12 +131,10 @@ impl Tracks {
         let slope =
             |ramp: Option<Ramp>| ramp.map_or([0.0; 3], |ramp| ramp.slope(ramp.seconds_to(begin)));
         let [ours, theirs] = ramps.map(slope);
-        let flat = roots([0, 1, 2].map(|i| ours[i] - theirs[i]))
-            .into_iter()
-            .filter(|seconds| *seconds > 0.0);
-        let flat = flat
-            .map(|seconds| begin.after(seconds * 1e9).0)
-            .filter(|moment| *moment < end);
+        let flat = roots([0, 1, 2].map(|i| ours[i] - theirs[i])).into_iter();
+        let flat = flat.filter(|seconds| *seconds > 0.0);
+        let flat = flat.map(|seconds| begin.after(seconds * 1e9).0);
+        let flat = flat.filter(|moment| *moment < end);
         let mut from = begin;
         for to in flat.chain([end]) {
             if is_heavier(to) {
@@ -160,44 +166,38 @@ impl Tracks {
             .find(|at| self.list[*at].rare.leads == Some(group) && self.may_lead(*at, group))
     }
 
-    /// Returns the leader of a track, and their relation.
+    /// The relation of a track to the one that it follows, if any.
     pub(super) fn lead(&self, at: usize) -> Option<Lead> {
-        match self.list[at].rare.led_by {
-            Some(leader) => self.relation_in_step(at, leader),
-            None => self.relation_in_group(at),
-        }
+        self.lead_in(at, |at| self.leader(self.list[at].sync?))
     }
 
-    /// Relates a track to the one at whose fraction of its length it stays. That one may itself follow the leader of its
-    /// group.
-    fn relation_in_step(&self, at: usize, leader: TrackId) -> Option<Lead> {
+    /// The relation of a track to the one that it follows, if any, given the leaders of tracks' groups.
+    fn lead_in(&self, at: usize, leader_of: impl Fn(usize) -> Option<usize>) -> Option<Lead> {
+        let in_group = |at: usize| {
+            let leader = leader_of(at).filter(|leader| *leader != at)?;
+            Some(self.relation(at, leader))
+        };
+        let Some(leader) = self.list[at].rare.led_by else {
+            return in_group(at);
+        };
         let leader = self.index_of(leader)?;
         let length = |at: usize| self.list[at].known.map(|known| known.length);
         let (ours, theirs) = (length(at)?, length(leader)?);
         if leader == at || theirs <= 0.0 || self.list[leader].rare.led_by.is_some() {
             return None;
         }
+        // Who leads the leader leads its follower.
+        let of_leader = in_group(leader).unwrap_or(Lead {
+            leader,
+            ratio: 1.0,
+            offset: 0.0,
+        });
         let ratio = ours / theirs;
-        Some(match self.relation_in_group(leader) {
-            None => Lead {
-                leader,
-                ratio,
-                offset: 0.0,
-            },
-            Some(of_leader) => Lead {
-                leader: of_leader.leader,
-                ratio: of_leader.ratio * ratio,
-                offset: of_leader.offset * ratio,
-            },
+        Some(Lead {
+            leader: of_leader.leader,
+            ratio: of_leader.ratio * ratio,
+            offset: of_leader.offset * ratio,
         })
-    }
-
-    /// Returns the relation of a track to the leader of its sync group, unless it is the leader.
-    fn relation_in_group(&self, at: usize) -> Option<Lead> {
-        let leader = self
-            .leader(self.list[at].sync?)
-            .filter(|leader| *leader != at)?;
-        Some(self.relation(at, leader))
     }
 
     fn relation(&self, at: usize, leader: usize) -> Lead {
@@ -226,15 +226,10 @@ impl Tracks {
 
     /// Puts a track at the fraction of its length at which another is, in its first loop, and keeps it in phase.
     pub(super) fn bring_in_phase(&mut self, id: TrackId, from: TrackId) {
-        if self
-            .of(from)
-            .is_some_and(|from| from.sync != Some(IN_PHASE))
-        {
+        let is_alone = |from: &AnimationTrack| from.sync != Some(IN_PHASE);
+        if self.of(from).is_some_and(is_alone) {
             // What fades out from an earlier fade has a phase of its own.
-            self.list
-                .iter_mut()
-                .filter(|track| track.sync == Some(IN_PHASE))
-                .for_each(|track| track.sync = None);
+            self.phased().for_each(|track| track.sync = None);
         }
         let Some(from) = self.of_mut(from) else {
             return;
@@ -252,10 +247,9 @@ impl Tracks {
         // The end of a loop is the start of the next one, whichever way it was rounded.
         let within = (unwrapped - lead.loop_start(unwrapped)).max(0.0);
         // There is no way back in a clip that plays once.
-        let place = if known.plays_once() {
-            lead.place(within)
-        } else {
-            within
+        let place = match known.plays_once() {
+            true => lead.place(within),
+            false => within,
         };
         track.sync = Some(IN_PHASE);
         let position = track.hold(place * ratio);
@@ -266,13 +260,15 @@ impl Tracks {
 
     /// Takes the last clip of a fade in phase out of the group.
     fn leave_phase(&mut self) {
-        let mut phased = self
-            .list
-            .iter_mut()
-            .filter(|track| track.sync == Some(IN_PHASE));
+        let mut phased = self.phased();
         if let (Some(last), None) = (phased.next(), phased.next()) {
             last.sync = None;
         }
+    }
+
+    fn phased(&mut self) -> impl Iterator<Item = &mut AnimationTrack> {
+        let tracks = self.list.iter_mut();
+        tracks.filter(|track| track.sync == Some(IN_PHASE))
     }
 }
 

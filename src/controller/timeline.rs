@@ -5,6 +5,7 @@ use super::{
     clock::Nanos,
 };
 use crate::model::BlendPoint;
+use ChangeTarget::{Enabled, ParameterX, ParameterY, Position, PriorityBlend, Speed, Weight};
 use std::time::Duration;
 
 /// The timeline of a controller, mutably. See [`AnimationController::timeline_mut`].
@@ -39,13 +40,7 @@ impl TimelineMut<'_> {
         duration: Duration,
         transition: TransitionCurve,
     ) -> Option<ChangeHandle> {
-        self.key(
-            ChangeTarget::Speed(track),
-            speed,
-            start,
-            duration,
-            transition,
-        )
+        self.key(Speed(track), speed, start, duration, transition)
     }
 
     /// Changes a track's weight. A negative weight counts as 0.
@@ -57,13 +52,7 @@ impl TimelineMut<'_> {
         duration: Duration,
         transition: TransitionCurve,
     ) -> Option<ChangeHandle> {
-        self.key(
-            ChangeTarget::Weight(track),
-            weight.into(),
-            start,
-            duration,
-            transition,
-        )
+        self.key(Weight(track), weight.into(), start, duration, transition)
     }
 
     /// Moves a track to a position without firing the callbacks on the way.
@@ -73,7 +62,7 @@ impl TimelineMut<'_> {
         position: f64,
         start: f64,
     ) -> Option<ChangeHandle> {
-        self.step(ChangeTarget::Position(track), position, start)
+        self.step(Position(track), position, start)
     }
 
     /// Enables or disables a track.
@@ -83,11 +72,7 @@ impl TimelineMut<'_> {
         enabled: bool,
         start: f64,
     ) -> Option<ChangeHandle> {
-        self.step(
-            ChangeTarget::Enabled(track),
-            f64::from(u8::from(enabled)),
-            start,
-        )
+        self.step(Enabled(track), enabled.into(), start)
     }
 
     /// Sets the [parameters](super::AnimationTrack::set_parameters) of a track's blend space, by one change for each. They
@@ -99,8 +84,8 @@ impl TimelineMut<'_> {
         start: f64,
     ) -> Option<[ChangeHandle; 2]> {
         let BlendPoint { x, y } = Some(point.into()).filter(|point| point.is_finite())?;
-        let first = self.step(ChangeTarget::ParameterX(track), x, start)?;
-        Some([first, self.step(ChangeTarget::ParameterY(track), y, start)?])
+        let first = self.step(ParameterX(track), x, start)?;
+        Some([first, self.step(ParameterY(track), y, start)?])
     }
 
     /// Changes the [priority blend](AnimationController::priority_blend), clamped to `0..=1`.
@@ -111,23 +96,12 @@ impl TimelineMut<'_> {
         duration: Duration,
         transition: TransitionCurve,
     ) -> Option<ChangeHandle> {
-        self.key(
-            ChangeTarget::PriorityBlend,
-            blend.into(),
-            start,
-            duration,
-            transition,
-        )
+        self.key(PriorityBlend, blend.into(), start, duration, transition)
     }
 
     fn step(&mut self, target: ChangeTarget, value: f64, start: f64) -> Option<ChangeHandle> {
-        self.key(
-            target,
-            value,
-            start,
-            Duration::ZERO,
-            TransitionCurve::Linear,
-        )
+        let (duration, curve) = (Duration::ZERO, TransitionCurve::Linear);
+        self.key(target, value, start, duration, curve)
     }
 
     fn key(
@@ -145,8 +119,8 @@ impl TimelineMut<'_> {
             self.0.track(track)?;
         }
         let value = match target {
-            ChangeTarget::Weight(_) => value.max(0.0),
-            ChangeTarget::PriorityBlend => value.clamp(0.0, 1.0),
+            Weight(_) => value.max(0.0),
+            PriorityBlend => value.clamp(0.0, 1.0),
             _ => value,
         };
         let (start, tracks) = (Nanos::from_secs(start), &mut self.0.tracks);
@@ -160,7 +134,7 @@ impl TimelineMut<'_> {
         if let Some(found) = self.0.tracks.of_mut(track) {
             found.leaves_at = None;
             found.run.planned = false;
-            self.unkey_target(ChangeTarget::Weight(track));
+            self.unkey_target(Weight(track));
             let now = self.0.time();
             self.key_weight(track, weight, now, duration, TransitionCurve::Linear);
         }
@@ -176,13 +150,17 @@ impl TimelineMut<'_> {
 
     /// Sets [global time](AnimationController::time) to 0. Changes keep their distance from the present.
     pub fn reset_time(&mut self) {
-        self.0.reset_time();
+        let by = self.0.tracks.reset_time();
+        self.0.director.shift(by);
+        if let Some(states) = &mut self.0.states {
+            states.shift(by);
+        }
     }
 
     /// Cancels a change; what it has changed so far stays. Returns `false` if the change does not exist.
     pub fn unkey(&mut self, handle: ChangeHandle) -> bool {
         let before = self.0.tracks.changes.len();
-        self.retain(|change| change.handle != handle);
+        (self.0.tracks.changes).retain(|change| change.handle != handle);
         self.0.tracks.changes.len() < before
     }
 
@@ -193,11 +171,7 @@ impl TimelineMut<'_> {
 
     /// Cancels all changes of a track.
     pub fn unkey_track(&mut self, track: TrackId) {
-        self.retain(|change| change.track() != Some(track));
-    }
-
-    fn retain(&mut self, keep: impl FnMut(&ScheduledChange) -> bool) {
-        self.0.tracks.changes.retain(keep);
+        (self.0.tracks.changes).retain(|change| change.track() != Some(track));
     }
 }
 

@@ -255,11 +255,9 @@ impl AnimationTrack {
     /// `Finished` event. The position may be [unwrapped](Self::unwrapped_position); a non-finite one counts as 0.
     pub fn seek(&mut self, position: f64) {
         self.put(finite(position));
-        self.start = if self.start == Start::Begun {
-            Start::Begun
-        } else {
-            Start::Placed
-        };
+        if self.start != Start::Begun {
+            self.start = Start::Placed;
+        }
         self.forget_scrub();
     }
 
@@ -301,8 +299,8 @@ impl AnimationTrack {
     pub fn is_finished(&self) -> bool {
         // A speed that is no number counts as forward.
         let backward = self.speed < 0.0;
-        self.once()
-            .is_some_and(|known| known.is_at_end(self.placed(), !backward))
+        let is_at_end = |known: Known| known.is_at_end(self.placed(), !backward);
+        self.once().is_some_and(is_at_end)
     }
 
     /// Sets the parameters of the blend space. Numbers that are not finite are ignored.
@@ -347,8 +345,8 @@ impl AnimationTrack {
     /// The length and playback of its clip, if it takes part: it is enabled, and the clip exists.
     #[inline]
     pub(super) fn present(&self) -> Option<Known> {
-        self.known
-            .filter(|_| self.enabled && self.run.index.get().is_some())
+        let is_there = self.enabled && self.run.index.get().is_some();
+        self.known.filter(|_| is_there)
     }
 
     /// The length and playback of its clip, if that plays once.
@@ -411,10 +409,8 @@ impl AnimationTrack {
 
     /// Returns `true` if the track plays a state of a layer, or the one before it, which fades out.
     pub(super) fn is_on_layer(&self, name: &str) -> bool {
-        self.rare
-            .layer
-            .as_ref()
-            .is_some_and(|layer| **layer == *name)
+        let layer = self.rare.layer.as_ref();
+        layer.is_some_and(|layer| **layer == *name)
     }
 
     /// Returns `true` if `play`, `cross_fade`, the queue, or a state of the whole body has started it.
@@ -427,20 +423,5 @@ impl AnimationTrack {
     pub(super) fn is_base(&self) -> bool {
         let blended = matches!(self.blend, None | Some(BlendMode::Blend));
         self.role == Role::Playback && self.priority == TrackPriority::Low && blended
-    }
-
-    pub(super) fn check(&self) -> Result<(), &'static str> {
-        let known = self
-            .known
-            .is_none_or(|known| known.length.is_finite() && known.length >= 0.0);
-        let places = [self.rare.scrub, Some(self.rare.phase), Some(self.position)]
-            .into_iter()
-            .flatten()
-            .all(f64::is_finite);
-        if known && places && self.rare.steering.is_sound() && self.anchor.is_sound() {
-            Ok(())
-        } else {
-            Err("its clip's length or one of its times is not finite")
-        }
     }
 }

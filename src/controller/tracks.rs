@@ -40,6 +40,12 @@ pub(super) struct Tracks {
     /// Knowledge of the ranges that tracks are in; unknown if they may have come there other than by playing.
     #[serde(skip)]
     pub(super) reach: Transient<Reach>,
+    /// Sync groups and the indices of their tracks, sorted; kept for its memory.
+    #[serde(skip)]
+    pub(super) members: Transient<Vec<(u32, usize)>>,
+    /// For each track, the index of the one that leads its sync group.
+    #[serde(skip)]
+    pub(super) leaders: Transient<Vec<Option<usize>>>,
 }
 
 impl Deref for Tracks {
@@ -66,17 +72,18 @@ impl Tracks {
     }
 
     pub(super) fn index_of(&self, id: TrackId) -> Option<usize> {
-        self.list.iter().position(|track| track.id == id)
+        index_of(&self.list, id)
     }
 
     /// Returns the track with this id.
     pub(super) fn of(&self, id: TrackId) -> Option<&AnimationTrack> {
-        self.list.iter().find(|track| track.id == id)
+        Some(&self.list[self.index_of(id)?])
     }
 
     /// Returns the track with this id, mutably.
     pub(super) fn of_mut(&mut self, id: TrackId) -> Option<&mut AnimationTrack> {
-        self.list.iter_mut().find(|track| track.id == id)
+        let at = self.index_of(id)?;
+        Some(&mut self.list[at])
     }
 
     /// Adds a track on top of the others and returns its id.
@@ -119,10 +126,8 @@ impl Tracks {
         self.moved();
         let Self { list, changes, .. } = self;
         list.retain(|track| !gone(track));
-        changes.retain(|change| {
-            let is_of = |id| list.iter().any(|track| track.id == id);
-            change.track().is_none_or(is_of)
-        });
+        let is_there = |id| index_of(list, id).is_some();
+        changes.retain(|change| change.track().is_none_or(is_there));
     }
 
     /// Notes that tracks may be in other ranges than those they have come into by playing.
@@ -136,11 +141,8 @@ impl Tracks {
         for track in &mut self.list {
             track.anchor.shift(by);
             track.leaves_at = track.leaves_at.map(|at| at.minus(by));
-            if let Some(way) = track
-                .rare
-                .get_mut()
-                .and_then(|rare| rare.steering.way.as_mut())
-            {
+            let rare = track.rare.get_mut();
+            if let Some(way) = rare.and_then(|rare| rare.steering.way.as_mut()) {
                 way.since = way.since.minus(by);
             }
             // All that is derived has moments in it.
@@ -150,4 +152,16 @@ impl Tracks {
         self.changes.shift(by);
         by
     }
+}
+
+/// Returns the index of the track with this id. Tracks are in the order of their ids, but for those of layers of states.
+#[inline]
+fn index_of(tracks: &[AnimationTrack], id: TrackId) -> Option<usize> {
+    const FEW: usize = 8;
+    let find = || tracks.iter().position(|track| track.id == id);
+    if tracks.len() <= FEW {
+        return find();
+    }
+    let found = tracks.binary_search_by_key(&id, |track| track.id).ok();
+    found.or_else(find)
 }

@@ -3,7 +3,7 @@
 //! A file can hold what no controller in memory ever does: a ramp without end, two tracks of one id, counters at
 //! their maximum. Each would hang or overflow an advance later on, so it is an error here.
 
-use super::{AnimationController, ScheduledChange};
+use super::{AnimationController, AnimationTrack, ScheduledChange, playhead::Known};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 use std::collections::HashSet;
 
@@ -30,13 +30,10 @@ const MAX_ID: u64 = u64::MAX >> 1;
 impl AnimationController {
     /// Gives an id to tracks without one, as in a state written by hand.
     fn number_tracks(&mut self) {
-        let used = self
-            .tracks
-            .iter()
-            .map(|track| track.id.0)
-            .max()
-            .unwrap_or(0);
-        self.tracks.last_id = self.tracks.last_id.max(used);
+        self.tracks.unknown.sort();
+        self.tracks.callbacks.sort_by_key(|added| added.id.0);
+        let used = self.tracks.iter().map(|track| track.id.0);
+        self.tracks.last_id = used.fold(self.tracks.last_id, u64::max);
         for at in 0..self.tracks.len() {
             if !self.tracks[at].position.is_finite() {
                 self.tracks[at].put(0.0);
@@ -82,6 +79,20 @@ impl AnimationController {
             )?;
         }
         Ok(())
+    }
+}
+
+impl AnimationTrack {
+    fn check(&self) -> Result<(), &'static str> {
+        let is_length = |known: Known| known.length.is_finite() && known.length >= 0.0;
+        let known = self.known.is_none_or(is_length);
+        let scrub = self.rare.scrub.unwrap_or(0.0);
+        let places = [scrub, self.rare.phase, self.position].map(f64::is_finite) == [true; 3];
+        if known && places && self.rare.steering.is_sound() && self.anchor.is_sound() {
+            Ok(())
+        } else {
+            Err("its clip's length or one of its times is not finite")
+        }
     }
 }
 

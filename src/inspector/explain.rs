@@ -41,12 +41,12 @@ pub(super) fn playing<'a>(
     empty: &'a Mask,
 ) -> impl Iterator<Item = (LayerInfo<'a>, ClipLayer<'a>)> {
     controller.layers(character).filter_map(move |info| {
-        let clip = character.clips.get(info.clip)?;
+        let clip = &**character.clips.get(info.clip)?;
         // A mask that the character lacks must not let the track through.
         let mask = info
             .mask
             .map(|name| character.masks.get(&**name).map_or(empty, |mask| &**mask));
-        Some((info, ClipLayer::of(&info, clip, mask)))
+        Some((info, info.with(clip, mask)))
     })
 }
 

@@ -101,7 +101,7 @@ impl Cast {
 
     fn layer(&self, layer: &LayerInfo) -> ClipLayer<'_> {
         let mask = self.mask(layer.mask.map(|name| &**name));
-        ClipLayer::of(layer, &self.clips[layer.clip], mask)
+        layer.with(&self.clips[layer.clip], mask)
     }
 }
 

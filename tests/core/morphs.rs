@@ -306,7 +306,7 @@ impl Puppet {
         let layers: Vec<_> = self
             .controller
             .layers(cast)
-            .map(|layer| ClipLayer::of(&layer, &cast.clips[layer.clip], None))
+            .map(|layer| layer.with(&cast.clips[layer.clip], None))
             .collect();
         let find = |layer: &SwitchLayer| {
             let clip = &cast.clips[cast.index_of(&layer.clip)?];

@@ -167,7 +167,7 @@ impl Puppet {
             .layers(cast)
             .map(|layer| {
                 let mask = mask(layer.mask.map(|name| &**name));
-                ClipLayer::of(&layer, &cast.clips[layer.clip], mask)
+                layer.with(&cast.clips[layer.clip], mask)
             })
             .collect();
         let find = |layer: &SwitchLayer| {

@@ -190,7 +190,7 @@ fn plan(
     let mut landing = None;
     for layer in controller.layers(character) {
         // Differences don't say where a foot stands.
-        let is_additive = layer.blend == BlendMode::Additive
+        let is_additive = layer.mode == BlendMode::Additive
             || character
                 .clips
                 .get(layer.clip)

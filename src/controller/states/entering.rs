@@ -10,7 +10,7 @@ use crate::{
         TransitionCurve,
         clock::Nanos,
         director::{Director, Pending},
-        step::{Crossing, Passed, Step, What},
+        step::{Passed, Step, What},
         tracks::Tracks,
         transition::Kind,
     },
@@ -41,20 +41,15 @@ impl StateRuns {
         let Some(state) = machine.states().get(run.state) else {
             return;
         };
-        let (key, opens) = match passed.what {
-            What::Loop | What::End => {
-                let stays = matches!(passed.what, What::End);
-                let enter = run.note_end(machine, stays, now);
-                return self.due.extend(enter.map(|enter| (layer, enter)));
-            }
-            What::Range(range) => (range.key, range.crossing != Crossing::Leaves),
-            What::Key(key, _) => (key, true),
-        };
+        if let What::Loop | What::End = passed.what {
+            let enter = run.note_end(machine, passed.what == What::End, now);
+            return self.due.extend(enter.map(|enter| (layer, enter)));
+        }
         if let Opening::Key(exit) = &state.exit
             && passed.share > 0.0
-            && name(key) == Some(exit)
+            && name(passed.key) == Some(exit)
         {
-            let enter = run.note_key(machine, opens, now);
+            let enter = run.note_key(machine, passed.what != What::Leaves, now);
             self.due.extend(enter.map(|enter| (layer, enter)));
         }
     }

@@ -1,7 +1,6 @@
 //! Reasons why a character can't do as the game says.
 
 use crate::spelling::meant;
-use std::{error::Error, fmt};
 
 /// Reason why a character can't go to a state, or why a speed of states can't be set.
 ///
@@ -17,15 +16,18 @@ use std::{error::Error, fmt};
 ///     }
 /// }
 /// ```
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StatesError {
     /// It has no states, or no layer of this name. Until the character has loaded, it has none. Beside it, a layer that was
     /// probably meant.
+    #[error("{}", no_layer(.0, .1))]
     NoLayer(String, Option<String>),
     /// It has no such state. Beside it, one that was probably meant.
+    #[error("there is no state `{}`{}", .0, hint(.1))]
     UnknownState(String, Option<String>),
     /// The layer has no states of its own: it follows another.
+    #[error("layer `{layer}` has no states of its own; it follows {}", advice(.leader))]
     Follows {
         /// The layer.
         layer: String,
@@ -33,6 +35,7 @@ pub enum StatesError {
         leader: String,
     },
     /// No way leads there from the present state.
+    #[error("no transitions lead from state `{from}` to `{to}`; {}", ways_from(.from, .ways))]
     NoWay {
         /// The present state.
         from: String,
@@ -43,6 +46,9 @@ pub enum StatesError {
     },
     /// The callback key that opens the exit of the present state isn't to come any more: the state has ended, or nothing that it
     /// plays has such a key.
+    #[error(
+        "state `{from}` can't be left for `{to}`: its exit opens at the callback key `{key}`, which isn't to come any more; let something follow by `then`, or write `exit: End`"
+    )]
     Closed {
         /// The present state.
         from: String,
@@ -52,61 +58,38 @@ pub enum StatesError {
         key: String,
     },
     /// No state has a speed of this name. Beside it, one that was probably meant.
+    #[error("no state has the speed `{}`{}", .0, hint(.1))]
     UnknownSpeed(String, Option<String>),
     /// The speed isn't a finite number.
+    #[error("the speed is {0}, expected a number")]
     SpeedNotFinite(f64),
 }
 
-impl fmt::Display for StatesError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NoLayer(layer, _) if layer.is_empty() => {
-                f.write_str("the character has no states: it hasn't loaded yet, its controller is new in this frame, or its manifest has no `states`")
-            }
-            Self::NoLayer(layer, nearest) => {
-                write!(f, "the character has no layer `{layer}` of states")?;
-                write_meant(f, nearest)
-            }
-            Self::UnknownState(name, nearest) => {
-                write!(f, "there is no state `{name}`")?;
-                write_meant(f, nearest)
-            }
-            Self::Follows { layer, leader } => {
-                write!(f, "layer `{layer}` has no states of its own; ")?;
-                match leader.as_str() {
-                    "" => f.write_str("it follows the whole body, so call `go`"),
-                    leader => write!(f, "it follows layer `{leader}`, so go there"),
-                }
-            }
-            Self::NoWay { from, to, ways } => {
-                write!(f, "no transitions lead from state `{from}` to `{to}`; ")?;
-                if ways.is_empty() {
-                    write!(
-                        f,
-                        "name `{from}` in the `from` of a state that may follow it"
-                    )
-                } else {
-                    write!(f, "from there, the game may go to {}", ways.join(", "))
-                }
-            }
-            Self::Closed { from, to, key } => write!(
-                f,
-                "state `{from}` can't be left for `{to}`: its exit opens at the callback key `{key}`, which isn't to come any more; let something follow by `then`, or write `exit: End`"
-            ),
-            Self::UnknownSpeed(name, nearest) => {
-                write!(f, "no state has the speed `{name}`")?;
-                write_meant(f, nearest)
-            }
-            Self::SpeedNotFinite(speed) => write!(f, "the speed is {speed}, expected a number"),
-        }
+fn no_layer(layer: &str, nearest: &Option<String>) -> String {
+    if layer.is_empty() {
+        return "the character has no states: it hasn't loaded yet, its controller is new in this frame, or its manifest has no `states`".into();
+    }
+    format!(
+        "the character has no layer `{layer}` of states{}",
+        hint(nearest)
+    )
+}
+
+fn hint(nearest: &Option<String>) -> String {
+    let hint = |nearest: &String| format!("; {}", meant(nearest));
+    nearest.as_ref().map_or_else(String::new, hint)
+}
+
+fn advice(leader: &str) -> String {
+    match leader {
+        "" => "the whole body, so call `go`".into(),
+        leader => format!("layer `{leader}`, so go there"),
     }
 }
 
-fn write_meant(f: &mut fmt::Formatter, nearest: &Option<String>) -> fmt::Result {
-    match nearest {
-        Some(nearest) => write!(f, "; {}", meant(nearest)),
-        None => Ok(()),
+fn ways_from(from: &str, ways: &[String]) -> String {
+    match ways {
+        [] => format!("name `{from}` in the `from` of a state that may follow it"),
+        ways => format!("from there, the game may go to {}", ways.join(", ")),
     }
 }
-
-impl Error for StatesError {}

@@ -16,14 +16,14 @@ const MOST: usize = StateMachine::MOST_STATES;
 /// The most speeds that states can name.
 const MOST_SPEEDS: usize = StateLayers::MOST_LAYERS * StateMachine::MOST_STATES;
 
-#[derive(Serialize, Deserialize)]
+#[derive(PartialEq, Serialize, Deserialize)]
 struct Saved {
     layers: Vec<SavedRun>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     speeds: Vec<(AnimationName, f64)>,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(PartialEq, Serialize, Deserialize)]
 struct SavedRun {
     layer: AnimationName,
     mask: Option<AnimationName>,
@@ -40,17 +40,7 @@ struct SavedRun {
 // that was recorded.
 impl PartialEq for StateRuns {
     fn eq(&self, other: &Self) -> bool {
-        let same = |(a, b): (&MachineLayer, &MachineLayer)| {
-            let [states, others] = [a, b].map(|layer| layer.machine.states().iter());
-            (&a.name, &a.mask, a.sync) == (&b.name, &b.mask, b.sync)
-                && states.map(|s| &s.name).eq(others.map(|s| &s.name))
-        };
-        let [mine, others] = [self, other].map(|states| &states.layers);
-        mine.layers().len() == others.layers().len()
-            && mine.layers().iter().zip(others.layers()).all(same)
-            && mine.speed_names() == others.speed_names()
-            && (&self.runs, &self.speeds) == (&other.runs, &other.speeds)
-            && (0..self.runs.len()).all(|layer| self.asked(layer).eq(other.asked(layer)))
+        self.saved() == other.saved()
     }
 }
 
@@ -60,10 +50,8 @@ impl StateRuns {
         let asked = self.asked.iter().filter(move |asked| asked.layer == layer);
         asked.map(|asked| (asked.from, asked.to))
     }
-}
 
-impl Serialize for StateRuns {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+    fn saved(&self) -> Saved {
         let layers = self.layers.layers().iter().zip(&self.runs).enumerate();
         let saved = layers.map(|(at, (layer, run))| SavedRun {
             layer: AnimationName::new(layer.name.clone()),
@@ -81,7 +69,13 @@ impl Serialize for StateRuns {
         let speeds = self.layers.speed_names().iter().zip(&self.speeds);
         let speeds = speeds.map(|(name, speed)| (AnimationName::new(name.clone()), *speed));
         let (layers, speeds) = (saved.collect(), speeds.collect());
-        Saved { layers, speeds }.serialize(serializer)
+        Saved { layers, speeds }
+    }
+}
+
+impl Serialize for StateRuns {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.saved().serialize(serializer)
     }
 }
 

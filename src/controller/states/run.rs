@@ -237,7 +237,9 @@ impl StateRun {
             if next == to {
                 self.destination = None;
             }
-            self.back = self.back_from(machine);
+            if !self.goes_back(machine) {
+                self.back = self.state;
+            }
             entered = Some(self.enter(machine, next, entry, now));
             at_end = false;
         }
@@ -252,11 +254,7 @@ impl StateRun {
         now: Nanos,
     ) -> Option<Enter> {
         self.opened = opens;
-        if opens {
-            self.go_on(machine, now, false)
-        } else {
-            None
-        }
+        opens.then(|| self.go_on(machine, now, false)).flatten()
     }
 
     /// Notes that what plays has come to the end of a loop, and whether it `stays` there.
@@ -357,11 +355,10 @@ impl StateRun {
                 choices[at] = *choice;
             }
         }
-        self.choices = if choices.iter().all(|choice| *choice == 0) {
-            Vec::new()
-        } else {
-            choices
-        };
+        if choices.iter().all(|choice| *choice == 0) {
+            choices.clear();
+        }
+        self.choices = choices;
         true
     }
 
@@ -414,15 +411,6 @@ impl StateRun {
         self.seed = self.seed.wrapping_add(random::STEP);
         let bits = random::mix(self.seed);
         ((u128::from(bits) * count as u128) >> 64) as usize
-    }
-
-    /// The state to go back to if the present one is interrupted: this one, unless it goes back itself.
-    fn back_from(&self, machine: &StateMachine) -> usize {
-        if self.goes_back(machine) {
-            self.back
-        } else {
-            self.state
-        }
     }
 
     /// Returns `true` if what follows by itself ends by going back.

@@ -24,7 +24,7 @@ impl Clips for WithAdditive {
 }
 
 fn modes(controller: &AnimationController, clips: &WithAdditive) -> Vec<BlendMode> {
-    controller.layers(clips).map(|layer| layer.blend).collect()
+    controller.layers(clips).map(|layer| layer.mode).collect()
 }
 
 #[test]

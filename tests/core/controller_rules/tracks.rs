@@ -135,7 +135,7 @@ fn rule_2_layers_are_the_enabled_tracks_with_weight_in_their_order() {
             (now, TrackPriority::High, Some(&"upper".into()))
         );
         assert_eq!(
-            (layers[0].blend, layers[1].blend),
+            (layers[0].mode, layers[1].mode),
             (BlendMode::Blend, BlendMode::Override)
         );
     };

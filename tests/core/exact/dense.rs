@@ -55,7 +55,7 @@ impl Poses {
     fn parts(&self, controller: &AnimationController, cast: &Cast) -> Vec<Part> {
         let infos: Vec<_> = controller
             .layers(cast)
-            .filter(|info| info.blend != BlendMode::Additive && !cast.is_additive(info.clip))
+            .filter(|info| info.mode != BlendMode::Additive && !cast.is_additive(info.clip))
             .collect();
         let layer = |info: &LayerInfo| {
             let clip = match cast.reaches_root(info.clip) {
@@ -70,7 +70,7 @@ impl Poses {
                 weight: info.weight,
                 set: info.set,
                 priority: info.priority,
-                mode: info.blend,
+                mode: info.mode,
                 base: info.base,
                 mask,
                 ..ClipLayer::new(clip, 0.0)

@@ -5,7 +5,7 @@ use bevy_marionette::{
     controller::{AnimationController, Clips, PlaybackEvent},
     internals::{
         model::{MorphFrames, RootPath, StateLayers},
-        pose::{ClipLayer, Evaluate, MorphScratch, Scratch},
+        pose::{Evaluate, MorphScratch, Scratch},
     },
     model::{
         ClipFrames, ClipTiming, Joint, JointTransform, Morphs, RootDelta, SkeletalClip, Skeleton,
@@ -121,7 +121,7 @@ impl Scene {
     fn places(&self) -> [f32; JOINTS] {
         let layers = self.controller.layers(&self.clips);
         let layers: Vec<_> = layers
-            .map(|layer| ClipLayer::of(&layer, &self.clips.0[layer.clip], None))
+            .map(|layer| layer.with(&self.clips.0[layer.clip], None))
             .collect();
         let evaluate = Evaluate::new(&self.skeleton, &layers);
         let (mut scratch, mut morphs) = (Scratch::default(), MorphScratch::default());
