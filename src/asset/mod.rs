@@ -1,5 +1,6 @@
 //! The [`Character`] asset, its loaders and its labeled sub-assets.
 
+mod baking;
 mod boxes;
 mod build;
 mod character;
@@ -16,6 +17,7 @@ mod progress;
 mod rig;
 mod textures;
 
+pub use baking::{CharacterProcessor, CharacterSaver, SourceCharacter, SourceCharacterLoader};
 pub use build::build_character;
 pub(crate) use character::next_version;
 pub use character::{Character, CharacterPart, ClipAsset, Socket};
@@ -73,6 +75,7 @@ impl CharacterAssetPlugin {
         init_if_missing::<Image>(app);
         init_if_missing::<StandardMaterial>(app);
         let files = files::Files::new(app);
+        baking::set_up(app, files.clone());
         let formats = SupportedFormats::default();
         app.insert_resource(formats.clone())
             .init_asset::<Character>()

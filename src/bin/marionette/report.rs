@@ -264,6 +264,7 @@ pub fn reports<'a>(files: &'a [Opened], rigs: &'a [Rig]) -> Vec<FileReport<'a>> 
                 FileKind::Md5Mesh => "md5mesh",
                 FileKind::Md5Anim => "md5anim",
                 FileKind::Manifest => "character",
+                FileKind::Baked => "baked",
             }),
             bytes: file.bytes,
             ok: !file.failed(),
