@@ -5,7 +5,7 @@ use super::{
     build::{Prepared, Sink, assemble_character},
     files::{Files, Most, OUTSIDE, beside, read_within},
     images::SupportedFormats,
-    textures::{Decoding, TextureKey, Textures, image_settings},
+    textures::{Decoding, ImageBytes, TextureKey, Textures, image_settings},
 };
 use crate::{
     format::{Diagnostic, FormatError, md5},
@@ -140,11 +140,14 @@ impl AssetLoader for CharacterLoader {
         let is_baked =
             FileKind::of_name(&name) == Some(FileKind::Baked) || BakedCharacter::is_baked(&source);
         let (manifest, mut imported) = if is_baked {
-            let (manifest, imported) =
-                BakedCharacter::read(&name, &source, limits)?.into_imported();
-            // Images are large.
-            drop(source);
+            let (baked, apart) = BakedCharacter::read_apart(&name, &source, limits)?;
+            let (manifest, imported) = baked.into_imported();
+            let source = Arc::new(source);
+            let part = |(image, place)| (image, ImageBytes::Part(source.clone(), place));
+            decoding.apart = apart.into_iter().map(part).collect();
             begin(&imported.model.materials, &imported.images, &mut decoding);
+            // The file is dropped when the last image is made.
+            decoding.apart.clear();
             (manifest, imported)
         } else {
             let sources = self.files.sources(&name, &path, source, settings, context);

@@ -21,6 +21,7 @@ use bevy::{
 };
 use std::{
     collections::{BTreeSet, HashMap},
+    ops::{Deref, Range},
     sync::Arc,
 };
 
@@ -223,6 +224,27 @@ pub(super) struct OwnImage {
 pub(super) struct Decoding {
     textures: Vec<Pending>,
     claims: Claims,
+    /// Embedded images that are parts of larger files.
+    pub(super) apart: HashMap<String, ImageBytes>,
+}
+
+/// The bytes of an image, on whichever thread it is decoded.
+#[derive(Clone)]
+pub(super) enum ImageBytes {
+    Whole(Arc<[u8]>),
+    /// A part of a file.
+    Part(Arc<Vec<u8>>, Range<usize>),
+}
+
+impl Deref for ImageBytes {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            Self::Whole(bytes) => bytes,
+            Self::Part(file, place) => &file[place.clone()],
+        }
+    }
 }
 
 impl Decoding {
@@ -237,11 +259,13 @@ impl Decoding {
         if self.textures.iter().any(|known| known.own == own) {
             return;
         }
+        let apart = self.apart.get(&own.key.file).cloned();
+        let bytes = apart.unwrap_or_else(|| ImageBytes::Whole(bytes.clone()));
         // Before decoding: a small file can claim to be huge.
-        let image = match self.claims.add(&own.key.file, bytes) {
+        let image = match self.claims.add(&own.key.file, &bytes) {
             Err(error) => Job::Done(Box::new(Err(error))),
             Ok(()) => {
-                let (key, bytes, has_mips) = (own.key.clone(), bytes.clone(), own.has_mips);
+                let (key, has_mips) = (own.key.clone(), own.has_mips);
                 spawn(move || {
                     let TextureKey {
                         file,

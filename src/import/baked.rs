@@ -19,7 +19,7 @@ use crate::{
     format::{Diagnostic, FormatError},
     model::{Model, Reach},
 };
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, ops::Range, sync::Arc};
 use stream::{Damaged, Reader, Stored, write_text};
 
 /// A finished character, as a baked file holds it.
@@ -117,10 +117,17 @@ impl BakedCharacter {
         }
         let bytes = self.write(file)?;
         // Now, rather than when the game loads it.
-        let again = Self::read_parts(file, &bytes);
-        let reason = match again {
-            Ok(again) if again.write(file)? == bytes => return Ok(bytes),
-            Ok(_) => "it would not be the same when it is read again".to_owned(),
+        let reason = match Self::read_parts(file, &bytes) {
+            Ok((again, places)) => {
+                let images = places.into_iter();
+                let images = images
+                    .map(|(name, place)| (name, bytes[place].into()))
+                    .collect();
+                if (Self { images, ..again }).write(file)? == bytes {
+                    return Ok(bytes);
+                }
+                "it would not be the same when it is read again".to_owned()
+            }
             Err(Damaged(what)) => what,
         };
         let error = Diagnostic::error(file, format!("this character cannot be baked: {reason}"));
@@ -159,6 +166,23 @@ impl BakedCharacter {
     /// # Errors
     /// It is none, was baked by another version, is damaged, or holds more than `limits` allow.
     pub fn read(file: &str, source: &[u8], limits: &Limits) -> Result<Self, FormatError> {
+        let (mut baked, apart) = Self::read_apart(file, source, limits)?;
+        for (name, place) in apart {
+            baked.images.insert(name, source[place].into());
+        }
+        Ok(baked)
+    }
+
+    /// Does the same, except that the images that are decoded stay where they are in `source`, because they are large. Returns
+    /// their places; in the character, they are empty.
+    ///
+    /// # Errors
+    /// As for [`Self::read`].
+    pub(crate) fn read_apart(
+        file: &str,
+        source: &[u8],
+        limits: &Limits,
+    ) -> Result<(Self, Places), FormatError> {
         limits.check_size(file, source.len() as u64)?;
         let fail = |message: String, hint: &str| {
             FormatError::one(Diagnostic::error(file, message).with_hint(hint))
@@ -176,15 +200,22 @@ impl BakedCharacter {
             let message = format!("this character was baked in version {version}, expected {ours}");
             return Err(fail(message, AGAIN));
         }
-        let baked = Self::read_parts(file, source).map_err(|Damaged(what)| {
+        let (mut baked, mut places) = Self::read_parts(file, source).map_err(|Damaged(what)| {
             fail(format!("this baked character is damaged: {what}"), AGAIN)
         })?;
         limits.check_model(file, &baked.model)?;
-        Ok(baked)
+        places.retain(|name, place| {
+            let image = &source[place.clone()];
+            let is_apart = Texels::of(image).is_some();
+            let copied = if is_apart { &[] } else { image };
+            baked.images.insert(name.clone(), copied.into());
+            is_apart
+        });
+        Ok((baked, places))
     }
 
-    /// Reads a file that begins as it should.
-    fn read_parts(file: &str, source: &[u8]) -> Result<Self, Damaged> {
+    /// Reads a file that begins as it should, without its images, whose places come second.
+    fn read_parts(file: &str, source: &[u8]) -> Result<(Self, Places), Damaged> {
         let mut from = Reader(&source[MAGIC.len() + size_of::<u32>()..]);
         let manifest: String = from.read()?;
         let manifest = Manifest::parse(file, manifest.as_bytes()).map_err(|error| {
@@ -199,7 +230,7 @@ impl BakedCharacter {
                 .map_err(|damaged| damaged.within(&format!("part `{}`", part.name)))?;
         }
         let clips = clips::read(&mut from, &skeleton)?;
-        let images = read_images(&mut from)?;
+        let places = read_images(&mut from, source.len())?;
         if !from.0.is_empty() {
             return Err("it goes on after its end".into());
         }
@@ -213,20 +244,34 @@ impl BakedCharacter {
             materials,
             clips,
         };
-        Ok(Self {
+        let baked = Self {
             manifest,
             model,
-            images,
-        })
+            images: Images::new(),
+        };
+        Ok((baked, places))
     }
 }
 
+/// Places of images in a file, by name.
+pub(crate) type Places = BTreeMap<String, Range<usize>>;
+
 const AGAIN: &str = "bake it again with `marionette bake`";
 
-fn read_images(from: &mut Reader) -> Result<Images, Damaged> {
-    let images: Vec<(String, Arc<[u8]>)> = from.read()?;
-    if !images.is_sorted_by(|(a, _), (b, _)| a < b) {
-        return Err("its images are not in order".into());
+/// Reads the names and places of images in a file of some length.
+fn read_images(from: &mut Reader, length: usize) -> Result<Places, Damaged> {
+    let mut places = Places::new();
+    for _ in 0..from.read::<usize>()? {
+        let (name, count): (String, usize) = from.read()?;
+        let start = length - from.0.len();
+        from.take(count)?;
+        if places
+            .last_key_value()
+            .is_some_and(|(last, _)| *last >= name)
+        {
+            return Err("its images are not in order".into());
+        }
+        places.insert(name, start..start + count);
     }
-    Ok(images.into_iter().collect())
+    Ok(places)
 }
