@@ -25,7 +25,7 @@ use std::{collections::BTreeMap, sync::Arc};
 pub const SCHEMA: &str = "\
 JSON (--json): an array with one object per FILE, in the order given.
   file, bytes       path as given, size on disk
-  kind              gltf | fbx | m3d | md5mesh | md5anim | character | null
+  kind              gltf | fbx | m3d | md5mesh | md5anim | character | baked | null
   ok                false if a diagnostic is an error; model and animation are then null
   diagnostics[]     severity (error | warning), file, line, column (0: unknown), message, context, hint
   model             null, or
