@@ -244,6 +244,7 @@ mod pages {
         Readme = "README.md",
         FirstCharacter = "book/src/first-character.md",
         GettingCharacters = "book/src/getting-characters.md",
+        Files = "book/src/files.md",
         Manifests = "book/src/manifests.md",
         Playing = "book/src/playing.md",
         BlendSpaces = "book/src/blend-spaces.md",

@@ -1,6 +1,8 @@
 //! Measures the memory that loading takes: a bounded multiple of the file's size, whatever the file claims. A
 //! separate binary, because it replaces the global allocator.
 
+#[path = "memory/baked.rs"]
+mod baked;
 #[path = "memory/recordings.rs"]
 mod recordings;
 // It reads an FBX file, and glTF.

@@ -25,6 +25,8 @@ pub(super) struct Files {
     pub(super) server: AssetServer,
     pub(super) progress: LoadProgress,
     unapproved: UnapprovedPathMode,
+    /// Files are read as they are in the app's sources, also where the app loads processed ones.
+    is_baking: bool,
     /// The app's asset folder, unless assets come from somewhere else.
     root: Option<PathBuf>,
 }
@@ -47,7 +49,16 @@ impl Files {
                 .map(|plugin| &plugin.unapproved_path_mode)
                 .cloned()
                 .unwrap_or_default(),
+            is_baking: false,
             root,
+        }
+    }
+
+    /// Reads files for a character that is being baked.
+    pub(super) fn for_baking(self) -> Self {
+        Self {
+            is_baking: true,
+            ..self
         }
     }
 
@@ -80,7 +91,13 @@ impl Files {
         });
         let read = join_all(reads).await;
         for (file, bytes) in &read {
-            if bytes.is_ok() {
+            if bytes.is_err() {
+                continue;
+            }
+            if self.is_baking {
+                // For its hash, by which Bevy knows when to process the character again. Files that no loader reads have none.
+                _ = context.read_asset_bytes(beside(asset, file)).await;
+            } else {
                 // There is nothing left to load, but only loads count as dependencies.
                 let nothing = &mut VecReader::new(Vec::new());
                 let builder = context.load_builder();
@@ -108,10 +125,10 @@ impl Files {
             .get_source(path.source())
             .map_err(|error| error.to_string())?;
         let reader = match self.server.mode() {
-            AssetServerMode::Unprocessed => source.reader(),
-            AssetServerMode::Processed => source
+            AssetServerMode::Processed if !self.is_baking => source
                 .processed_reader()
                 .map_err(|error| error.to_string())?,
+            _ => source.reader(),
         };
         let mut reader = reader
             .read(path.path())

@@ -1,6 +1,6 @@
 //! Images that a model's own file contains.
 
-use super::mips;
+use crate::import::{Texels, texels_of_all};
 use ::image::{
     ColorType, DynamicImage, ImageDecoder, ImageFormat, ImageReader, ImageResult, RgbaImage,
 };
@@ -8,6 +8,7 @@ use bevy::{
     asset::RenderAssetUsages,
     image::{CompressedImageFormats, ImageSampler, ImageType, TextureError},
     prelude::*,
+    render::render_resource::{Extent3d, TextureDimension, TextureFormat},
 };
 use std::{
     io::Cursor,
@@ -64,6 +65,9 @@ pub(super) fn decode(
     has_mips: bool,
 ) -> Result<Image, String> {
     let usages = RenderAssetUsages::default();
+    if let Some(texels) = Texels::of(bytes) {
+        return Ok(baked(texels, is_srgb, sampler, usages));
+    }
     let image = match ImageFormat::from_extension(extension(name)) {
         // What most textures are. Bevy adds alpha to colors in twice the time, and leaves no room.
         Some(
@@ -98,6 +102,50 @@ pub(super) fn decode(
         })
 }
 
+/// Makes an image of one that is decoded already.
+fn baked(texels: Texels, is_srgb: bool, sampler: ImageSampler, usages: RenderAssetUsages) -> Image {
+    let [width, height] = texels.size;
+    let size = Extent3d {
+        width,
+        height,
+        depth_or_array_layers: 1,
+    };
+    let format = match is_srgb {
+        true => TextureFormat::Rgba8UnormSrgb,
+        false => TextureFormat::Rgba8Unorm,
+    };
+    let mut image = Image::new_uninit(size, TextureDimension::D2, format, usages);
+    image.texture_descriptor.mip_level_count = texels.levels;
+    image.data = Some(texels.data.to_vec());
+    image.sampler = sampler;
+    image
+}
+
+/// Decodes an image of 8 bits per channel for baking. `None` for others.
+pub(super) fn texels_of(name: &str, bytes: &[u8]) -> Option<([u32; 2], Vec<u8>)> {
+    let format = ImageFormat::from_extension(extension(name))?;
+    let is_decoded = matches!(
+        format,
+        ImageFormat::Png
+            | ImageFormat::Jpeg
+            | ImageFormat::Tga
+            | ImageFormat::Bmp
+            | ImageFormat::WebP
+    );
+    if !is_decoded || Claims::default().add(name, bytes).is_err() {
+        return None;
+    }
+    let mut reader = ImageReader::with_format(Cursor::new(bytes), format);
+    reader.no_limits();
+    match reader.decode().ok()? {
+        image @ (DynamicImage::ImageRgb8(_) | DynamicImage::ImageRgba8(_)) => Some((
+            [image.width(), image.height()],
+            image.into_rgba8().into_raw(),
+        )),
+        _ => None,
+    }
+}
+
 /// Decodes colors of 8 bits with alpha, opaque if there is none, and other images as they are. With `has_mips`, the memory of
 /// colors has room for mip levels.
 fn decode_colors(decoder: impl ImageDecoder, has_mips: bool) -> ImageResult<DynamicImage> {
@@ -111,7 +159,7 @@ fn decode_colors(decoder: impl ImageDecoder, has_mips: bool) -> ImageResult<Dyna
     let texels = size[0] * size[1];
     // The system hands out zeros without writing them, so the room takes no time.
     let room = if has_mips {
-        mips::texels_of_all(size)
+        texels_of_all(size)
     } else {
         texels
     };

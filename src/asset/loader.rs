@@ -5,13 +5,14 @@ use super::{
     build::{Prepared, Sink, assemble_character},
     files::{Files, Most, OUTSIDE, beside, read_within},
     images::SupportedFormats,
-    textures::{Decoding, TextureKey, Textures, image_settings},
+    textures::{Decoding, ImageBytes, TextureKey, Textures, image_settings},
 };
 use crate::{
     format::{Diagnostic, FormatError, md5},
     import::{
-        ClipEntry, FileKind, Images, ImportSettings, Imported, Manifest, TextureMap, clip_from_md5,
-        files_beside, open_manifest_and_tell, skeleton_of_anim, texture_folders, texture_places,
+        BakedCharacter, ClipEntry, FileKind, Images, ImportSettings, Imported, Limits, Manifest,
+        OnImages, TextureMap, clip_from_md5, files_beside, open_manifest_and_tell,
+        skeleton_of_anim, texture_folders, texture_places,
     },
     model::Material,
 };
@@ -114,54 +115,6 @@ impl AssetLoader for CharacterLoader {
         // Counts as one that is being loaded until it is dropped.
         let _loading = self.files.progress.begin();
         limits.check_size(&name, source.len() as u64)?;
-        let mut files: HashMap<String, Result<Vec<u8>, String>> = HashMap::new();
-        // A bare model becomes a manifest that only names it, so that there is one way of loading.
-        let manifest = if FileKind::of_name(&name) == Some(FileKind::Manifest) {
-            Manifest::parse(&name, &source)?
-        } else {
-            let own = name.rsplit('/').next().unwrap_or(&name).to_owned();
-            let manifest = bare_manifest(&own, settings);
-            files.insert(own, Ok(source));
-            manifest
-        };
-        let mut named: Vec<String> = std::iter::once(manifest.model.as_str())
-            .chain(manifest.clip_files())
-            .map(str::to_owned)
-            .collect();
-        // Clips may share a file, which is read once.
-        named.sort_unstable();
-        named.dedup();
-        // The model's own source is there already if there is no manifest.
-        let unread = named
-            .iter()
-            .filter(|file| !files.contains_key(*file))
-            .cloned()
-            .collect();
-        files.extend(
-            self.files
-                .read_all(&path, unread, Most::Each(limits.file_bytes), context)
-                .await,
-        );
-        // Files that other files name, such as the buffers of a `.gltf`, are only known now.
-        for file in named {
-            let Some(Ok(source)) = files.get(&file) else {
-                continue;
-            };
-            let beside = files_beside(&file, source)
-                .into_iter()
-                .filter(|file| !files.contains_key(file))
-                .collect();
-            files.extend(
-                self.files
-                    .read_all(&path, beside, Most::Together(limits.file_bytes), context)
-                    .await,
-            );
-        }
-        let read = |file: &str| match files.get(file) {
-            Some(Ok(bytes)) => Ok(Cow::Borrowed(&bytes[..])),
-            Some(Err(error)) => Err(error.clone()),
-            None => Err("no such file".to_owned()),
-        };
         // Without an image loader, as on a server, every texture would be an error.
         let images = self
             .files
@@ -176,24 +129,42 @@ impl AssetLoader for CharacterLoader {
         let (wants_mips, formats) = (mode == TextureMode::Load, self.formats.get());
         // Images in the model's file are decoded while the rest of it is imported.
         let mut decoding = Decoding::default();
-        let mut on_images = |materials: &[Material], images: &Images| {
+        let begin = |materials: &[Material], images: &Images, decoding: &mut Decoding| {
             if mode != TextureMode::Ignore {
                 let mut textures = Textures::in_file(materials, images);
                 let own = textures.own(materials, wants_mips);
-                textures.decode(own, Vec::new(), formats, &mut decoding);
+                textures.decode(own, Vec::new(), formats, decoding);
             }
         };
-        let mut imported = open_manifest_and_tell(&name, &manifest, limits, read, &mut on_images)?;
-        // Clips and models can be large, and textures are read next.
-        drop(files);
-        let manifest = manifest.with_embedded(&imported.embedded).into_owned();
+        // Bevy keeps the name of a file that it has processed.
+        let is_baked =
+            FileKind::of_name(&name) == Some(FileKind::Baked) || BakedCharacter::is_baked(&source);
+        let (manifest, mut imported) = if is_baked {
+            let (baked, apart) = BakedCharacter::read_apart(&name, &source, limits)?;
+            let (manifest, imported) = baked.into_imported();
+            let source = Arc::new(source);
+            let part = |(image, place)| (image, ImageBytes::Part(source.clone(), place));
+            decoding.apart = apart.into_iter().map(part).collect();
+            begin(&imported.model.materials, &imported.images, &mut decoding);
+            // The file is dropped when the last image is made.
+            decoding.apart.clear();
+            (manifest, imported)
+        } else {
+            let sources = self.files.sources(&name, &path, source, settings, context);
+            let sources = sources.await?;
+            sources.import(&name, limits, &mut |materials, images| {
+                begin(materials, images, &mut decoding);
+            })?
+        };
 
         let model_path = beside(&path, &manifest.model);
         let mut textures = Textures::default();
         if mode != TextureMode::Ignore {
             // Names in glTF are exact, unless they only make sense on the artist's machine.
             let are_exact = FileKind::of_name(&manifest.model) == Some(FileKind::Gltf);
-            let (files, is_complete) = if !manifest.textures.is_empty() {
+            let (files, is_complete) = if is_baked && Textures::all_in_file(&imported) {
+                (Vec::new(), true)
+            } else if !manifest.textures.is_empty() {
                 (manifest.textures.clone(), true)
             } else if are_exact && holds_textures(&imported) {
                 // So the folder, which may be large, is none of its concern.
@@ -250,17 +221,107 @@ impl AssetLoader for CharacterLoader {
     fn extensions(&self) -> &[&str] {
         // `.glb` and `.gltf` are found by the type of asset. Listed here, they would be taken from Bevy's own loader wherever
         // a path has a label.
-        &["fbx", "m3d", "md5mesh", "character.ron", "vrm", "vrma"]
+        &[
+            "fbx",
+            "m3d",
+            "md5mesh",
+            "character.ron",
+            "character.bin",
+            "vrm",
+            "vrma",
+        ]
+    }
+}
+
+/// The files of a character.
+pub(super) struct Sources {
+    manifest: Manifest,
+    files: HashMap<String, Result<Vec<u8>, String>>,
+}
+
+impl Files {
+    /// Reads the files that a character is made of.
+    pub(super) async fn sources(
+        &self,
+        name: &str,
+        path: &AssetPath<'_>,
+        source: Vec<u8>,
+        settings: &CharacterLoaderSettings,
+        context: &mut LoadContext<'_>,
+    ) -> Result<Sources, FormatError> {
+        let limits = &settings.import.limits;
+        let mut files: HashMap<String, Result<Vec<u8>, String>> = HashMap::new();
+        // A bare model becomes a manifest that only names it, so that there is one way of loading.
+        let manifest = if FileKind::of_name(name) == Some(FileKind::Manifest) {
+            Manifest::parse(name, &source)?
+        } else {
+            let own = name.rsplit('/').next().unwrap_or(name).to_owned();
+            let manifest = bare_manifest(&own, settings);
+            files.insert(own, Ok(source));
+            manifest
+        };
+        let mut named: Vec<String> = std::iter::once(manifest.model.as_str())
+            .chain(manifest.clip_files())
+            .map(str::to_owned)
+            .collect();
+        // Clips may share a file, which is read once.
+        named.sort_unstable();
+        named.dedup();
+        // The model's own source is there already if there is no manifest.
+        let unread = named
+            .iter()
+            .filter(|file| !files.contains_key(*file))
+            .cloned()
+            .collect();
+        files.extend(
+            self.read_all(path, unread, Most::Each(limits.file_bytes), context)
+                .await,
+        );
+        // Files that other files name, such as the buffers of a `.gltf`, are only known now.
+        for file in named {
+            let Some(Ok(source)) = files.get(&file) else {
+                continue;
+            };
+            let beside = files_beside(&file, source)
+                .into_iter()
+                .filter(|file| !files.contains_key(file))
+                .collect();
+            files.extend(
+                self.read_all(path, beside, Most::Together(limits.file_bytes), context)
+                    .await,
+            );
+        }
+        Ok(Sources { manifest, files })
+    }
+}
+
+impl Sources {
+    /// Imports the character.
+    pub(super) fn import(
+        self,
+        name: &str,
+        limits: &Limits,
+        on_images: OnImages,
+    ) -> Result<(Manifest, Imported), FormatError> {
+        let Self { manifest, files } = self;
+        let read = |file: &str| match files.get(file) {
+            Some(Ok(bytes)) => Ok(Cow::Borrowed(&bytes[..])),
+            Some(Err(error)) => Err(error.clone()),
+            None => Err("no such file".to_owned()),
+        };
+        let imported = open_manifest_and_tell(name, &manifest, limits, read, on_images)?;
+        let manifest = manifest.with_embedded(&imported.embedded).into_owned();
+        Ok((manifest, imported))
     }
 }
 
 /// Returns the path of the asset being loaded, with forward slashes.
-fn unreadable(file: &str, error: std::io::Error) -> FormatError {
+pub(super) fn unreadable(file: &str, error: std::io::Error) -> FormatError {
     let message = format!("cannot read the file: {error}");
     FormatError::one(Diagnostic::error(file, message))
 }
 
-fn name_of(context: &LoadContext<'_>) -> String {
+pub(super) fn name_of(context: &LoadContext<'_>) -> String {
     context.path().path().to_string_lossy().replace('\\', "/")
 }
 
@@ -293,7 +354,7 @@ fn holds_textures(imported: &Imported) -> bool {
 }
 
 /// Logs the first warnings and how many more there are.
-fn report(warnings: &[Diagnostic]) {
+pub(super) fn report(warnings: &[Diagnostic]) {
     const SHOWN: usize = 8;
     for warning in warnings.iter().take(SHOWN) {
         warn!("{warning}");

@@ -1,5 +1,6 @@
 //! The [`Character`] asset, its loaders and its labeled sub-assets.
 
+mod baking;
 mod boxes;
 mod build;
 mod character;
@@ -17,6 +18,7 @@ mod rig;
 mod textures;
 mod tints;
 
+pub use baking::{CharacterProcessor, CharacterSaver, SourceCharacter, SourceCharacterLoader};
 pub use build::build_character;
 pub(crate) use character::next_version;
 pub use character::{Character, CharacterPart, ClipAsset, Socket};
@@ -74,6 +76,7 @@ impl CharacterAssetPlugin {
         init_if_missing::<Image>(app);
         init_if_missing::<StandardMaterial>(app);
         let files = files::Files::new(app);
+        baking::set_up(app, files.clone());
         let formats = SupportedFormats::default();
         app.insert_resource(formats.clone())
             .init_asset::<Character>()

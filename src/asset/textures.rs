@@ -2,12 +2,12 @@
 
 use super::{
     images::{Claims, decode},
-    mips::{Content, with_mips},
+    mips::with_mips,
 };
 use crate::{
     import::{
-        FileKind, Images, Imported, MaterialTextures, TextureFiles, TextureMap, is_relative_path,
-        missing_textures,
+        Content, FileKind, Images, Imported, MaterialTextures, TextureFiles, TextureMap,
+        is_relative_path, missing_textures,
     },
     model::{Material, MipFilter, Sampler, TextureFilter, TextureWrap},
 };
@@ -21,6 +21,7 @@ use bevy::{
 };
 use std::{
     collections::{BTreeSet, HashMap},
+    ops::{Deref, Range},
     sync::Arc,
 };
 
@@ -86,6 +87,17 @@ impl Textures {
         Self::find(materials, images, std::iter::empty()).0
     }
 
+    /// Returns `true` if all textures of a model are in its own file, as those of baked characters are.
+    pub(super) fn all_in_file(imported: &Imported) -> bool {
+        let materials = &imported.model.materials;
+        let (_, found) = Self::find(materials, &imported.images, std::iter::empty());
+        let drawn = |map: &TextureMap| *map != TextureMap::Specular;
+        materials.iter().zip(&found).all(|(material, found)| {
+            let mut maps = TextureMap::ALL.into_iter().filter(drawn);
+            maps.all(|map| map.of(material).is_none() || found.get(map).is_some())
+        })
+    }
+
     /// Finds the textures of materials among the images in their file, and others.
     fn find(
         materials: &[Material],
@@ -140,6 +152,16 @@ impl Textures {
             .collect()
     }
 
+    /// Returns the files of all textures that aren't embedded, each once.
+    pub(super) fn files(&self) -> Vec<String> {
+        let keys = self.materials.iter().flatten().flatten();
+        let files = keys
+            .map(|key| &key.file)
+            .filter(|file| !self.embedded.contains_key(*file));
+        let files: BTreeSet<String> = files.cloned().collect();
+        files.into_iter().collect()
+    }
+
     /// Begins to decode textures: all that are embedded or in `files`. Those whose files cannot be read are left out: Bevy then
     /// loads them as usual, and reports the error.
     pub(super) fn decode(
@@ -177,18 +199,9 @@ impl Textures {
                 if !is_own || own.iter().any(|known| known.key == *key) {
                     continue;
                 }
-                // Only the alpha of a base color decides what is visible.
-                let content = match map {
-                    TextureMap::BaseColor => Content::Color {
-                        cutoff: material.alpha_cutoff,
-                    },
-                    TextureMap::Normal => Content::Normals,
-                    _ if key.is_srgb => Content::Color { cutoff: None },
-                    _ => Content::Data,
-                };
                 own.push(OwnImage {
                     key: key.clone(),
-                    content,
+                    content: Content::of(map, material),
                     has_mips,
                 });
             }
@@ -211,6 +224,27 @@ pub(super) struct OwnImage {
 pub(super) struct Decoding {
     textures: Vec<Pending>,
     claims: Claims,
+    /// Embedded images that are parts of larger files.
+    pub(super) apart: HashMap<String, ImageBytes>,
+}
+
+/// The bytes of an image, on whichever thread it is decoded.
+#[derive(Clone)]
+pub(super) enum ImageBytes {
+    Whole(Arc<[u8]>),
+    /// A part of a file.
+    Part(Arc<Vec<u8>>, Range<usize>),
+}
+
+impl Deref for ImageBytes {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            Self::Whole(bytes) => bytes,
+            Self::Part(file, place) => &file[place.clone()],
+        }
+    }
 }
 
 impl Decoding {
@@ -225,11 +259,13 @@ impl Decoding {
         if self.textures.iter().any(|known| known.own == own) {
             return;
         }
+        let apart = self.apart.get(&own.key.file).cloned();
+        let bytes = apart.unwrap_or_else(|| ImageBytes::Whole(bytes.clone()));
         // Before decoding: a small file can claim to be huge.
-        let image = match self.claims.add(&own.key.file, bytes) {
+        let image = match self.claims.add(&own.key.file, &bytes) {
             Err(error) => Job::Done(Box::new(Err(error))),
             Ok(()) => {
-                let (key, bytes, has_mips) = (own.key.clone(), bytes.clone(), own.has_mips);
+                let (key, has_mips) = (own.key.clone(), own.has_mips);
                 spawn(move || {
                     let TextureKey {
                         file,

@@ -2,7 +2,7 @@
 
 use super::Imported;
 use crate::format::{Diagnostic, FormatError};
-use crate::model::{ClipTiming, Morphs, SkeletalClip, SkinPart};
+use crate::model::{ClipTiming, Model, Morphs, SkeletalClip, SkinPart};
 use crate::plural::plural;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
@@ -144,7 +144,11 @@ impl Limits {
 
     /// Rejects a model with more of anything than the limits allow.
     pub fn check(&self, file: &str, imported: &Imported) -> Result<(), FormatError> {
-        let model = &imported.model;
+        self.check_model(file, &imported.model)
+    }
+
+    /// Does the same for a model alone.
+    pub(super) fn check_model(&self, file: &str, model: &Model) -> Result<(), FormatError> {
         let sum = |count: fn(&SkinPart) -> usize| model.parts.iter().map(count).sum::<usize>();
         self.check_joints(file, model.skeleton.len())?;
         self.check_mesh(file, sum(|p| p.positions.len()), sum(|p| p.triangles.len()))?;

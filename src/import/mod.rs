@@ -24,6 +24,7 @@ mod lods;
 mod losses;
 mod matching;
 mod merge;
+mod mips;
 #[cfg(any(feature = "fbx", feature = "gltf"))]
 mod morph_normals;
 mod named_file;
@@ -48,6 +49,7 @@ mod weld;
 mod winding;
 
 mod assemble;
+mod baked;
 #[cfg(all(feature = "fbx", not(target_arch = "wasm32")))]
 mod fbx;
 #[cfg(feature = "gltf")]
@@ -63,6 +65,7 @@ pub use assemble::open_manifest;
 #[cfg(feature = "bevy")]
 pub(crate) use assemble::open_manifest_and_tell;
 pub use avatar::{Avatar, AvatarMeta};
+pub use baked::BakedCharacter;
 pub(crate) use internals::*;
 pub use limits::Limits;
 pub(crate) use manifest::bind_blend_space;
@@ -76,6 +79,7 @@ pub(crate) use retarget::RetargetReport;
 #[cfg(feature = "bevy")]
 pub(crate) use {
     manifest::{resolve_constraints, resolve_springs},
+    mips::{Content, add_mips, texels_of_all},
     root_motion::root_joint,
 };
 #[cfg(feature = "bevy")]
@@ -97,6 +101,7 @@ pub(crate) mod internals {
             AvatarCollider, AvatarConstraint, AvatarLookAt, AvatarSpring, AvatarSpringJoint,
             ColliderShape, RangeMap,
         },
+        baked::Texels,
         losses::{WriteFormat, losses},
         m3d::{from_m3d, to_m3d},
         manifest::EmbeddedManifest,

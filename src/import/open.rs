@@ -39,6 +39,8 @@ pub enum FileKind {
     Fbx,
     /// `.character.ron`.
     Manifest,
+    /// `.character.bin`: see [`BakedCharacter`](super::BakedCharacter).
+    Baked,
 }
 
 impl FileKind {
@@ -60,6 +62,7 @@ impl FileKind {
             (".vrma", Self::Gltf),
             (".fbx", Self::Fbx),
             (".character.ron", Self::Manifest),
+            (".character.bin", Self::Baked),
         ]
         .into_iter()
         .find_map(|(extension, kind)| name.ends_with(extension).then_some(kind))
@@ -199,7 +202,7 @@ pub(super) fn open_file(
                 error.with_hint("enable the feature `gltf` of bevy_marionette"),
             ));
         }
-        Some(FileKind::Md5Anim | FileKind::Manifest) | None => {
+        Some(FileKind::Md5Anim | FileKind::Manifest | FileKind::Baked) | None => {
             return Err(FormatError::one(no_model(file, file)));
         }
     };
@@ -215,6 +218,13 @@ pub(super) fn no_model(file: &str, model: &str) -> Diagnostic {
     if FileKind::of_name(model) == Some(FileKind::Md5Anim) {
         return Diagnostic::error(file, format!("`{model}` holds a clip, not a model"))
             .with_hint("open the .md5mesh and add this file as a clip");
+    }
+    if FileKind::of_name(model) == Some(FileKind::Baked) {
+        return Diagnostic::error(
+            file,
+            format!("`{model}` is a finished character, not a model"),
+        )
+        .with_hint("load it by itself, or name the file that it was baked from");
     }
     Diagnostic::error(file, format!("unsupported model format: `{model}`")).with_hint(
         "models end in .glb, .gltf, .fbx, .m3d or .md5mesh; export the model as one of them",

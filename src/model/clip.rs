@@ -11,6 +11,7 @@ mod morphs;
 mod numbers;
 mod quantize;
 mod raw;
+mod stored;
 
 pub use frames::{ClipError, ClipFrames};
 pub use morphs::MorphFrames;
@@ -20,6 +21,7 @@ pub(crate) use numbers::SixteenNumbers;
 pub(crate) use numbers::{FrameShares, NumberFormat, PackedNumbers, STEP_BASE, STEP_SHIFT, number};
 pub(crate) use quantize::Tolerance;
 pub(crate) use raw::RawClip;
+pub(crate) use stored::{ClipParts, ClipTransforms};
 
 use super::{ClipTiming, JointTransform, RootPath, SoaQuat, SoaTransform, SoaVec3};
 use glam::Vec4;

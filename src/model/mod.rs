@@ -35,9 +35,9 @@ pub use callback_keys::{CallbackKey, CallbackKeys};
 #[cfg(target_arch = "x86_64")]
 pub(crate) use clip::SixteenNumbers;
 pub(crate) use clip::{
-    ChannelSlot, FrameShares, MorphCurves, NEVER_AT_REST, NumberFormat, PackedNumbers,
-    Quantization, RawClip, RowTracks, STEP_BASE, STEP_SHIFT, Tolerance, WeightTracks, lanes_of,
-    number,
+    ChannelSlot, ClipParts, ClipTransforms, FrameShares, MorphCurves, NEVER_AT_REST, NumberFormat,
+    PackedNumbers, Quantization, RawClip, RowTracks, STEP_BASE, STEP_SHIFT, Tolerance,
+    WeightTracks, lanes_of, number,
 };
 pub use clip::{ClipError, ClipFrames, SkeletalClip};
 pub(crate) use internals::*;
@@ -54,12 +54,12 @@ pub use morph::{MorphIndex, Morphs};
 pub use playback::PlaybackMode;
 pub(crate) use reach::{JointReach, Reach, is_near};
 pub use root_motion::RootDelta;
-pub(crate) use root_motion::{Twist, turned};
+pub(crate) use root_motion::{Knot, Twist, turned};
 pub(crate) use sides::Sides;
 #[cfg(feature = "inspector")]
 pub(crate) use sides::{MirrorPlane, RestFrame};
+pub(crate) use skeleton::{BindPose, NodeSpace, SkeletonParts, seen_in, signs};
 pub use skeleton::{Joint, JointIndex, Skeleton, SkeletonError};
-pub(crate) use skeleton::{NodeSpace, seen_in, signs};
 pub use skin::{Influences, SkinPart};
 pub use states::{Choice, Entering, Exit, Leader, Origins, Speed, State, StateLayer, Then};
 pub(crate) use states::{

@@ -43,6 +43,9 @@ impl Morphs {
     /// The maximum number of names.
     pub const MAX: usize = MorphIndex::MAX as usize;
 
+    /// The largest weight in a baked file: with it, the farthest vertex that there can be still has a place.
+    pub(crate) const MOST_WEIGHT: f32 = 1e12;
+
     /// No morph targets.
     pub const NONE: &Self = &Self {
         names: Vec::new(),

@@ -5,6 +5,7 @@
 
 mod path;
 
+pub(crate) use path::Knot;
 pub use path::RootPath;
 
 use crate::trig::{sin_cos, sinc};

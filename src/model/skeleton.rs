@@ -1,5 +1,9 @@
 //! Skeletons: joints, parents first.
 
+mod stored;
+
+pub(crate) use stored::SkeletonParts;
+
 use super::{JointTransform, Morphs, SoaTransform, side_names::mirrored_names};
 use crate::spelling::nearest;
 use glam::{Affine3A, DAffine3, DQuat, DVec3};
@@ -129,7 +133,7 @@ pub struct Skeleton {
 
 /// The pose in which a skin was bound, relative to the parents.
 #[derive(Clone, Debug, Default, PartialEq)]
-enum BindPose {
+pub(crate) enum BindPose {
     /// The rest pose.
     #[default]
     Rest,

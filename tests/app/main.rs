@@ -4,6 +4,7 @@
 mod messages;
 mod support;
 
+mod baked;
 mod beside_bevy;
 mod bevy_animation_defects;
 mod bsn;

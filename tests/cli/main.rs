@@ -2,6 +2,7 @@
 //! exits, and, for `pose`, by the formats' own formulas reckoned here in double precision.
 
 mod arm;
+mod bake;
 mod bar;
 mod convert;
 mod files;

@@ -44,7 +44,7 @@ fn wrong_usage_exits_with_2_and_touches_nothing() {
 #[test]
 fn help_has_examples_and_the_jsons_fields() {
     let folder = characters();
-    for verb in ["inspect", "validate", "pose", "convert", "import"] {
+    for verb in ["inspect", "validate", "pose", "convert", "import", "bake"] {
         let run = marionette(&folder, &[verb, "--help"]);
         assert_eq!(run.code, Some(0));
         assert!(

@@ -115,6 +115,11 @@ fn compressed_streams_with_any_bytes_changed_keep_the_promises() {
 }
 
 #[test]
+fn every_baked_file_of_the_corpus_keeps_the_promises() {
+    replay("baked", 4, checks::baked);
+}
+
+#[test]
 fn every_manifest_of_the_corpus_keeps_the_promises() {
     replay("manifest", 20, checks::manifest);
 }

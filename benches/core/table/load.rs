@@ -1,11 +1,11 @@
 //! What loading costs: each format from text to numbers and from text to a finished model, beside a plain
-//! reader that splits at white space and hands each word to `str::parse`.
+//! reader that splits at white space and hands each word to `str::parse`, and the same model from a baked file.
 //!
 //! Bytes are those of the text, peak memory and allocations those of one run beyond the text itself.
 
 use crate::counting::{self, Counts};
 use bevy_marionette::{
-    import::{FileKind, ImportSettings, open_model},
+    import::{BakedCharacter, FileKind, ImportSettings, Manifest, open_model},
     internals::{
         format::{m3d, md5},
         import::{clip_from_md5, skeleton_of_anim},
@@ -98,12 +98,21 @@ pub(crate) fn table(quick: bool, named: &[PathBuf]) {
                 open_model(&name, &source, &settings).expect("a sound file"),
             )),
         });
+        let baked = (kind != Some(FileKind::Md5Anim)).then(|| {
+            let imported = open_model(&name, &source, &settings).expect("a sound file");
+            let manifest = Manifest::of_model(&*name);
+            let bytes = BakedCharacter::new(&manifest, imported).to_bytes(&name);
+            let bytes = bytes.expect("a sound model");
+            let read = || BakedCharacter::read(&name, &bytes, &settings.limits);
+            measure(quick, || drop(black_box(read().expect("a sound file"))))
+        });
         let rows = [
             ("split and parse", &reference),
             ("text to numbers", &parsed),
             ("text to model", &finished),
         ];
-        for (what, cost) in rows {
+        let baked = baked.as_ref().map(|cost| ("baked to model", cost));
+        for (what, cost) in rows.into_iter().chain(baked) {
             let size = source.len() as f64;
             let speed = size / cost.time.as_secs_f64() / 1e6;
             let ratio = reference.time.as_secs_f64() / cost.time.as_secs_f64();

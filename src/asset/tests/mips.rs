@@ -62,33 +62,6 @@ fn levels_go_down_to_one_texel_whatever_the_sides() {
 }
 
 #[test]
-fn levels_made_in_bands_are_those_made_one_after_the_other() {
-    bevy::tasks::AsyncComputeTaskPool::get_or_init(Default::default);
-    let sizes = [(64, 64), (32, 256), (40, 24), (16, 2), (7, 50), (1, 1)];
-    let opaque = sizes.map(|size| (size, u8::MAX));
-    for ((width, height), least_alpha) in sizes.map(|size| (size, 0)).into_iter().chain(opaque) {
-        let mut data: Vec<u8> = (0..width * height * 4)
-            .map(|i| (i * i / 7 + i) as u8)
-            .collect();
-        for texel in data.chunks_mut(4) {
-            texel[3] = texel[3].max(least_alpha);
-        }
-        let codec = Codec::<4>::new(Filter::Srgb);
-        let mut exact: Vec<Vec4> = data.as_chunks().0.iter().map(|t| codec.decode(t)).collect();
-        let mut size = [width, height].map(|side| side as usize);
-        let mipped = with_mips(image(width, height, data, Rgba8UnormSrgb), COLOR);
-        for level in &levels(&mipped)[1..] {
-            let half = size.map(|side| (side / 2).max(1));
-            exact = halve(&exact, size, half);
-            size = half;
-            let mut texels = vec![0; level.len()];
-            codec.encode(&exact, &mut texels);
-            assert_eq!(*level, texels, "{width}x{height} at {size:?}");
-        }
-    }
-}
-
-#[test]
 fn one_color_stays_that_color_on_every_level() {
     let texel = [13, 130, 250, 77];
     for (width, height) in [(16, 16), (11, 6)] {

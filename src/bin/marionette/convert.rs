@@ -99,7 +99,7 @@ struct Written {
 
 impl Convert {
     pub fn run(self) -> Outcome {
-        let opened = open::open_model(&self.model, &self.import);
+        let opened = open::open_unbaked(&self.model, &self.import);
         complain(&opened.diagnostics);
         let Some(mut model) = opened.into_model() else {
             return Ok(false);

@@ -108,7 +108,7 @@ impl Import {
             )]);
             return Ok(false);
         }
-        let opened = open::open_model(&self.model, &self.import);
+        let opened = open::open_unbaked(&self.model, &self.import);
         complain(&opened.diagnostics);
         let Some(model) = opened.into_model() else {
             return Ok(false);

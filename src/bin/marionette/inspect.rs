@@ -12,7 +12,7 @@ use std::{io::Write, path::PathBuf};
 #[derive(Args)]
 #[command(after_long_help = format!("{EXAMPLES}\n\n{}", report::SCHEMA), after_help = "See --help for examples and the JSON fields.")]
 pub struct Inspect {
-    /// .glb, .gltf, .fbx, .m3d, .md5mesh, .md5anim and .character.ron files
+    /// .glb, .gltf, .fbx, .m3d, .md5mesh, .md5anim, .character.ron and .character.bin files
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
     /// Print a JSON document instead

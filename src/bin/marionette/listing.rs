@@ -46,6 +46,7 @@ pub fn write(out: &mut impl Write, file: &Opened, report: &FileReport) -> io::Re
 fn kind_of(kind: FileKind, dialect: Option<Dialect>) -> &'static str {
     match (kind, dialect) {
         (FileKind::Manifest, _) => "character manifest",
+        (FileKind::Baked, _) => "baked character",
         (FileKind::Md5Mesh, _) => "MD5 mesh, version 10",
         (FileKind::Md5Anim, _) => "MD5 animation, version 10",
         (FileKind::Gltf, _) => "glTF 2.0",

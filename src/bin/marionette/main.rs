@@ -4,6 +4,7 @@
 //! [`options`], [`read`] (paths → bytes), [`open`] (bytes → models), [`report`] (models → figures) and [`term`]
 //! (figures → text).
 
+mod bake;
 mod convert;
 mod images;
 mod import;
@@ -25,7 +26,7 @@ mod write;
 use clap::{Parser, Subcommand};
 use std::{io, process::ExitCode};
 
-/// Inspects, validates, poses, converts and imports skinned characters: glTF, FBX, Luna's .m3d, id's .md5mesh
+/// Inspects, validates, poses, converts, imports and bakes skinned characters: glTF, FBX, Luna's .m3d, id's .md5mesh
 /// and .md5anim, and .character.ron manifests.
 #[derive(Parser)]
 #[command(name = "marionette", version, after_help = AFTER_HELP)]
@@ -41,6 +42,7 @@ enum Command {
     Pose(pose::Pose),
     Convert(convert::Convert),
     Import(import::Import),
+    Bake(bake::Bake),
     Replay(replay::Replay),
 }
 
@@ -51,6 +53,7 @@ Examples:
   marionette pose hero.md5mesh walk.md5anim --time 0.5 -o hero.obj
   marionette convert hero.md5mesh walk.md5anim -o hero.glb
   marionette import hero.md5mesh walk.md5anim run.md5anim -o assets/hero
+  marionette bake assets/hero/hero.character.ron
   marionette replay bug.rec
 
 Exit codes: 0 success (there may be warnings), 1 a file has errors or cannot be read or written,
@@ -68,6 +71,7 @@ fn main() -> ExitCode {
         Command::Pose(command) => command.run(),
         Command::Convert(command) => command.run(),
         Command::Import(command) => command.run(),
+        Command::Bake(command) => command.run(),
         Command::Replay(command) => command.run(),
     };
     match outcome {

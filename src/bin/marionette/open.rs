@@ -10,7 +10,8 @@ use crate::{
 use bevy_marionette::{
     format::{Diagnostic, FormatError, Severity},
     import::{
-        Avatar, FileKind, ImportReport, ImportSettings, Imported, Limits, Manifest, open_manifest,
+        Avatar, BakedCharacter, FileKind, ImportReport, ImportSettings, Imported, Limits, Manifest,
+        open_manifest,
     },
     internals::{
         format::{
@@ -243,6 +244,13 @@ pub fn is_animation(path: &Path) -> bool {
 pub fn open_model(path: &Path, args: &ImportArgs) -> Opened {
     let limits = args.limits();
     open(path, &limits, |name, kind, source| {
+        if kind == FileKind::Baked {
+            let baked = BakedCharacter::read(name, source, &limits)?;
+            let (manifest, imported) = baked.into_imported();
+            let settings = args.over(manifest.settings());
+            let files = vec![path.to_owned()];
+            return Ok(finish(path, imported, Some(manifest), settings, files));
+        }
         if kind != FileKind::Manifest {
             let settings = args.over(ImportSettings::default());
             let manifest = Manifest::of_model(name).with_settings(&settings);
@@ -296,6 +304,17 @@ pub fn open_model(path: &Path, args: &ImportArgs) -> Opened {
             files,
         ))
     })
+}
+
+/// Does the same, but refuses a baked character: its images are no files anymore.
+pub fn open_unbaked(path: &Path, args: &ImportArgs) -> Opened {
+    let mut opened = open_model(path, args);
+    if opened.kind == Some(FileKind::Baked) && !opened.failed() {
+        let error = Diagnostic::error(&opened.name, "this character is baked already");
+        let error = error.with_hint("name the file that it was baked from");
+        (opened.content, opened.diagnostics) = (None, vec![error]);
+    }
+    opened
 }
 
 /// Reads a file that another one names. A second line of the error is what to do.
@@ -425,7 +444,7 @@ fn open(
         let kind = kind.ok_or_else(|| {
             let error = Diagnostic::error(&name, "unknown kind of file");
             FormatError::one(error.with_hint(
-                "names end in .glb, .gltf, .vrm, .vrma, .fbx, .m3d, .md5mesh, .md5anim or .character.ron",
+                "names end in .glb, .gltf, .vrm, .vrma, .fbx, .m3d, .md5mesh, .md5anim, .character.ron or .character.bin",
             ))
         })?;
         parse(

@@ -29,7 +29,7 @@ use std::{io::Write, path::PathBuf};
 #[derive(Args)]
 #[command(after_long_help = AFTER_HELP, after_help = "See --help for examples and the layout of the OBJ.")]
 pub struct Pose {
-    /// .glb, .gltf, .fbx, .m3d, .md5mesh or .character.ron
+    /// .glb, .gltf, .fbx, .m3d, .md5mesh, .character.ron or .character.bin
     #[arg(value_name = "MODEL")]
     model: PathBuf,
     /// Files with clips for the model: .md5anim, or models with clips

@@ -25,7 +25,7 @@ use std::{collections::BTreeMap, sync::Arc};
 pub const SCHEMA: &str = "\
 JSON (--json): an array with one object per FILE, in the order given.
   file, bytes       path as given, size on disk
-  kind              gltf | fbx | m3d | md5mesh | md5anim | character | null
+  kind              gltf | fbx | m3d | md5mesh | md5anim | character | baked | null
   ok                false if a diagnostic is an error; model and animation are then null
   diagnostics[]     severity (error | warning), file, line, column (0: unknown), message, context, hint
   model             null, or
@@ -265,6 +265,7 @@ pub fn reports<'a>(files: &'a [Opened], rigs: &'a [Rig]) -> Vec<FileReport<'a>> 
                 FileKind::Md5Mesh => "md5mesh",
                 FileKind::Md5Anim => "md5anim",
                 FileKind::Manifest => "character",
+                FileKind::Baked => "baked",
             }),
             bytes: file.bytes,
             ok: !file.failed(),

@@ -5,13 +5,13 @@
 use glam::Vec4;
 
 /// The largest width of a number, in bits.
-const MOST_BITS: u32 = 16;
+pub(super) const MOST_BITS: u32 = 16;
 
 /// The bits from which eight numbers are read.
-const WINDOW_BITS: u32 = 128;
+pub(super) const WINDOW_BITS: u32 = 128;
 
 /// The bytes behind the last frame: a channel's sixteen numbers are read from 32 bytes, and each of them from four.
-const BEHIND: usize = 2 * WINDOW_BITS as usize / 8 + 3;
+pub(super) const BEHIND: usize = 2 * WINDOW_BITS as usize / 8 + 3;
 
 /// The numbers of a clip.
 #[derive(Debug, Default, PartialEq)]
@@ -23,8 +23,8 @@ pub(crate) struct PackedNumbers {
     /// The formats of morph weights.
     pub(crate) weights: Vec<NumberFormat<1>>,
     /// The frames, and the bytes behind them that may be read.
-    pub(super) frames: Vec<u8>,
-    pub(super) stride: usize,
+    pub(crate) frames: Vec<u8>,
+    pub(crate) stride: usize,
 }
 
 /// The numbers of a channel of four joints, as `N` vectors of four numbers.

@@ -20,13 +20,13 @@ pub struct RootPath {
 
 /// The start of an arc.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-struct Knot {
+pub(crate) struct Knot {
     /// Seconds from the clip's start.
-    time: f64,
+    pub(crate) time: f64,
     /// From the clip's start to here.
-    place: RootDelta,
+    pub(crate) place: RootDelta,
     /// The arc from here on, per second.
-    rate: Twist,
+    pub(crate) rate: Twist,
 }
 
 /// Clips shorter than this, in seconds, and movements smaller than this, in model units or radians,

@@ -4,7 +4,7 @@
 //! Each check panics where a promise is broken: a parser that panics, a report that points past the
 //! file, a model with an index out of range, a number that is not finite.
 
-use super::choices::Choices;
+use super::{blocks::Random, choices::Choices};
 #[cfg(any(feature = "fbx", feature = "gltf"))]
 use bevy_marionette::import::open_model;
 use bevy_marionette::{
@@ -12,7 +12,7 @@ use bevy_marionette::{
         AnimationController, AnimationTrack, BlendMode, TrackPriority, Transition, TransitionCurve,
     },
     format::{Diagnostic, FormatError, Severity},
-    import::{ImportSettings, Imported, Limits, Manifest, open_manifest},
+    import::{BakedCharacter, ImportSettings, Limits, Manifest, open_manifest},
     internals::{
         format::{m3d, md5},
         import::{clip_from_md5, from_m3d, from_md5, skeleton_of_anim},
@@ -188,7 +188,7 @@ pub fn m3d(source: &[u8]) {
     // The writer speaks one dialect; what it wrote once, it writes again.
     assert_eq!(m3d::write(&again.value), text);
     if let Ok(imported) = from_m3d("f.m3d", &parsed.value, &ImportSettings::default()) {
-        is_sound(&imported);
+        is_sound(&imported.model);
         poses(
             &imported.model,
             &imported.model.clips,
@@ -209,7 +209,7 @@ pub fn md5mesh(source: &[u8]) {
         .unwrap_or_else(|error| panic!("{error}\n{text}"));
     assert_eq!(md5::write_mesh(&again.value), text);
     if let Ok(imported) = from_md5("f.md5mesh", &parsed.value, &ImportSettings::default()) {
-        is_sound(&imported);
+        is_sound(&imported.model);
         poses(&imported.model, &[], &mut Choices::new(&[]));
     }
 }
@@ -255,7 +255,7 @@ fn scene(name: &str, source: &[u8]) {
     match open_model(name, source, &ImportSettings::default()) {
         Ok(imported) => {
             are_sound_reports(&imported.warnings, source);
-            is_sound(&imported);
+            is_sound(&imported.model);
             poses(
                 &imported.model,
                 &imported.model.clips,
@@ -264,6 +264,32 @@ fn scene(name: &str, source: &[u8]) {
         }
         Err(error) => is_sound_error(&error, source),
     }
+}
+
+/// Any bytes as a baked character: read, written, read again, and posed.
+pub fn baked(source: &[u8]) {
+    let baked = match BakedCharacter::read("f.character.bin", source, &Limits::default()) {
+        Ok(baked) => baked,
+        Err(error) => return is_sound_error(&error, source),
+    };
+    let written = |baked: &BakedCharacter| {
+        let bytes = baked.to_bytes("again");
+        bytes.unwrap_or_else(|error| panic!("{error}"))
+    };
+    let bytes = written(&baked);
+    let again = BakedCharacter::read("again", &bytes, &Limits::default());
+    let again = again.unwrap_or_else(|error| panic!("{error}"));
+    assert!(written(&again) == bytes);
+    let BakedCharacter {
+        manifest, model, ..
+    } = baked;
+    // Any number can be asked for.
+    if model.parts.iter().any(|part| part.palette_len() > 256) {
+        return;
+    }
+    is_sound(&model);
+    poses(&model, &model.clips, &mut Choices::new(&[]));
+    plays(&manifest, &model.clips);
 }
 
 /// Any bytes as compressed data in a sound glTF file: the first says by what, and for meshoptimizer four more which filter, how
@@ -369,7 +395,7 @@ pub fn manifest(source: &[u8]) {
     };
     match open_manifest("f.character.ron", &manifest, &Limits::default(), read) {
         Ok(imported) => {
-            is_sound(&imported);
+            is_sound(&imported.model);
             poses(
                 &imported.model,
                 &imported.model.clips,
@@ -425,7 +451,7 @@ pub fn character(choices: &[u8]) {
         let Ok(imported) = from_m3d("f.m3d", &parsed.value, &settings) else {
             return;
         };
-        is_sound(&imported);
+        is_sound(&imported.model);
         poses(&imported.model, &imported.model.clips, choices);
     } else {
         let (mesh, anim) = choices.md5();
@@ -439,7 +465,7 @@ pub fn character(choices: &[u8]) {
         let Ok(imported) = from_md5("f.md5mesh", &parsed.value, &settings) else {
             return;
         };
-        is_sound(&imported);
+        is_sound(&imported.model);
         let mut clips = Vec::new();
         if let Ok(anim) = md5::parse_anim("f.md5anim", &anim)
             && let Ok(clip) = clip_from_md5(
@@ -717,13 +743,13 @@ fn are_sound_reports(diagnostics: &[Diagnostic], source: &[u8]) {
 }
 
 /// What the model's documentation promises.
-fn is_sound(imported: &Imported) {
+fn is_sound(model: &Model) {
     let Model {
         skeleton,
         parts,
         materials,
         clips,
-    } = &imported.model;
+    } = model;
     let joints = skeleton.len();
     for part in parts {
         let vertices = part.positions.len();
@@ -1018,3 +1044,43 @@ frame 1 {
 	1
 }
 "#;
+
+/// A file whose bytes, counts, and numbers are changed here and there, or that ends early.
+pub fn changed_numbers(source: &[u8], seed: u64) -> Vec<u8> {
+    let mut random = Random(seed);
+    let mut bytes = source.to_vec();
+    for _ in 0..1 + random.below(3) {
+        let at = random.below(bytes.len());
+        match random.below(6) {
+            0 => bytes[at] = random.below(256) as u8,
+            1 => bytes[at] ^= 1 << random.below(8),
+            2 => overwrite(&mut bytes, at, &(random.below(64) as u64).to_le_bytes()),
+            3 => {
+                let count = u64::MAX >> random.below(64);
+                overwrite(&mut bytes, at, &count.to_le_bytes());
+            }
+            4 => {
+                let odd = [f32::NAN, f32::MAX, -0.0, 1e30, -1.0];
+                overwrite(&mut bytes, at, &odd[random.below(odd.len())].to_le_bytes());
+            }
+            _ => {
+                // A piece is doubled or left out.
+                let end = (at + random.below(40)).min(bytes.len());
+                let piece = bytes[at..end].to_vec();
+                match random.below(2) {
+                    0 => drop(bytes.splice(at..at, piece)),
+                    _ => drop(bytes.drain(at..end)),
+                }
+            }
+        }
+    }
+    if random.below(16) == 0 {
+        bytes.truncate(random.below(bytes.len()));
+    }
+    bytes
+}
+
+fn overwrite(bytes: &mut [u8], at: usize, with: &[u8]) {
+    let places = bytes.iter_mut().skip(at);
+    places.zip(with).for_each(|(byte, new)| *byte = *new);
+}
