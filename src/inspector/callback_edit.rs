@@ -3,9 +3,9 @@
 //! Edits change the loaded asset, so every character that uses it fires the new keys immediately. They are lost when
 //! the file is reloaded; to keep them, save them, or paste the copied lines into the manifest.
 
-use super::style::accent;
+use super::{save, style::accent};
 use crate::{
-    asset::Character,
+    asset::{Character, CharacterAssetLabel, ClipAsset},
     controller::TrackId,
     model::{CallbackKey, ClipTiming},
 };
@@ -52,7 +52,7 @@ fn keys_ron(keys: &[CallbackKey]) -> String {
 ///
 /// # Errors
 /// A key of the clip's own file is gone: manifests only add keys.
-pub(super) fn keys_to_save(
+fn keys_to_save(
     now: &[CallbackKey],
     loaded: &[CallbackKey],
     listed: &[CallbackKey],
@@ -74,6 +74,39 @@ pub(super) fn keys_to_save(
         added.remove(at);
     }
     Ok((!added.is_empty()).then(|| keys_ron(&added)))
+}
+
+/// Saves the callback keys of a clip that its own file doesn't have.
+pub(super) fn save_keys(commands: &mut Commands, character: AssetId<Character>, clip: &str) {
+    let clip = clip.to_owned();
+    save::save(commands, character, move |world, path, manifest| {
+        let characters = world.resource::<Assets<Character>>();
+        let now = characters.get(character).and_then(|now| now.clip(&clip));
+        // The clip's own asset keeps the keys that were loaded.
+        let label = CharacterAssetLabel::Clip(clip.clone()).to_string();
+        let server = world.resource::<AssetServer>();
+        let handle = server.get_handle::<ClipAsset>(path.clone().with_label(label));
+        let loaded = handle.and_then(|handle| world.resource::<Assets<ClipAsset>>().get(&handle));
+        let (Some(now), Some(loaded)) = (now, loaded) else {
+            return Err(format!("the clip `{clip}` is no longer there"));
+        };
+        let entry = manifest.clips.get(&clip).cloned().unwrap_or_default();
+        let rate = entry.frame_rate.or(now.frame_rate());
+        let listed = entry.callbacks.iter().filter_map(|key| {
+            let (time, until) = key.place(rate)?;
+            let (name, data) = (key.name.as_str().into(), key.data.clone().into());
+            Some(CallbackKey {
+                time,
+                until,
+                name,
+                data,
+            })
+        });
+        let listed: Vec<CallbackKey> = listed.collect();
+        let text = keys_to_save(&now.timing.callbacks, &loaded.0.timing.callbacks, &listed)?;
+        let path = ["clips", &clip, "callbacks"].map(str::to_owned);
+        Ok(vec![(path.to_vec(), text)])
+    });
 }
 
 /// Formats callback data as RON; empty if there is none.

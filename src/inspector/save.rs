@@ -5,11 +5,9 @@
 //!
 //! See decision 067.
 
-use super::{callback_edit, rig::lines};
 use crate::{
-    asset::{Character, CharacterAssetLabel, ClipAsset},
-    import::{FileKind, Manifest, RigEntries},
-    model::CallbackKey,
+    asset::Character,
+    import::{FileKind, Manifest},
 };
 use bevy::{
     asset::{AssetPath, io::AssetSource},
@@ -64,54 +62,8 @@ impl Saves {
     }
 }
 
-/// Saves the goals, look-at, feet, springs, and colliders of a character.
-pub(super) fn save_rig(commands: &mut Commands, character: AssetId<Character>, rig: RigEntries) {
-    save(commands, character, move |world, _, manifest| {
-        let now = world.resource::<Assets<Character>>().get(character);
-        let now = now.ok_or("the character is no longer there")?;
-        Ok(lines::changed_entries(manifest, now.loaded_rig(), &rig))
-    });
-}
-
-/// Saves the callback keys of a clip that its own file doesn't have.
-pub(super) fn save_keys(commands: &mut Commands, character: AssetId<Character>, clip: &str) {
-    let clip = clip.to_owned();
-    save(commands, character, move |world, path, manifest| {
-        let characters = world.resource::<Assets<Character>>();
-        let now = characters.get(character).and_then(|now| now.clip(&clip));
-        // The clip's own asset keeps the keys that were loaded.
-        let label = CharacterAssetLabel::Clip(clip.clone()).to_string();
-        let server = world.resource::<AssetServer>();
-        let handle = server.get_handle::<ClipAsset>(path.clone().with_label(label));
-        let loaded = handle.and_then(|handle| world.resource::<Assets<ClipAsset>>().get(&handle));
-        let (Some(now), Some(loaded)) = (now, loaded) else {
-            return Err(format!("the clip `{clip}` is no longer there"));
-        };
-        let entry = manifest.clips.get(&clip).cloned().unwrap_or_default();
-        let rate = entry.frame_rate.or(now.frame_rate());
-        let listed = entry.callbacks.iter().filter_map(|key| {
-            let (time, until) = key.place(rate)?;
-            let (name, data) = (key.name.as_str().into(), key.data.clone().into());
-            Some(CallbackKey {
-                time,
-                until,
-                name,
-                data,
-            })
-        });
-        let listed: Vec<CallbackKey> = listed.collect();
-        let text = callback_edit::keys_to_save(
-            &now.timing.callbacks,
-            &loaded.0.timing.callbacks,
-            &listed,
-        )?;
-        let path = ["clips", &clip, "callbacks"].map(str::to_owned);
-        Ok(vec![(path.to_vec(), text)])
-    });
-}
-
 /// Changes entries in the manifest that a character was loaded from.
-fn save(
+pub(super) fn save(
     commands: &mut Commands,
     character: AssetId<Character>,
     entries: impl FnOnce(&World, &AssetPath<'static>, &Manifest) -> Result<Vec<Entry>, String>

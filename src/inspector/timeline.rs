@@ -5,7 +5,6 @@ use super::{
     event_log::{EventLog, Kind},
     inspected::InspectedItem,
     keyboard::{self, FollowFocus},
-    save,
     style::{accent, bar_background},
     tab::{Tab, TabContext},
     tracks, widgets,
@@ -103,7 +102,7 @@ fn show(
             });
         });
     if let Some(clip) = state.save.take() {
-        save::save_keys(commands, item.handle.id(), &clip);
+        callback_edit::save_keys(commands, item.handle.id(), &clip);
     }
     // Applied after the loop, because the bars are drawn from the asset that it changes.
     if let Some(timing) = edited {

@@ -52,7 +52,7 @@ pub fn rig_ron(rig: &RigEntries) -> String {
 
 /// Returns the entries of a rig that have changed since it was loaded and that a manifest doesn't have. Those that are gone stay.
 /// What the model's own file says is the same as when it was loaded, and needs no entry.
-pub(in crate::inspector) fn changed_entries(
+pub(super) fn changed_entries(
     manifest: &Manifest,
     loaded: &RigEntries,
     rig: &RigEntries,

@@ -17,7 +17,7 @@ mod drag;
 mod draw;
 mod feet;
 mod goals;
-pub(super) mod lines;
+mod lines;
 mod look;
 mod params;
 mod springs;
@@ -117,7 +117,7 @@ fn show(
                     if copy.clicked() {
                         ui.copy_text(rig_ron(&rig));
                     } else {
-                        save::save_rig(commands, item.handle.id(), rig);
+                        save_rig(commands, item.handle.id(), rig);
                     }
                 }
                 let overrides = item
@@ -152,6 +152,15 @@ fn show(
                 set_rig(item.handle.id(), rig, commands);
             }
         });
+}
+
+/// Saves the goals, look-at, feet, springs, and colliders of a character.
+fn save_rig(commands: &mut Commands, character: AssetId<Character>, rig: RigEntries) {
+    save::save(commands, character, move |world, _, manifest| {
+        let now = world.resource::<Assets<Character>>().get(character);
+        let now = now.ok_or("the character is no longer there")?;
+        Ok(lines::changed_entries(manifest, now.loaded_rig(), &rig))
+    });
 }
 
 /// Changes the rig of a character, once nothing else reads it.
