@@ -4,9 +4,9 @@ use super::{
     ChannelSlot, MorphCurves, NumberFormat, PackedNumbers, Quantization, RowTracks, SkeletalClip,
     WeightTracks,
 };
-use crate::model::{ClipTiming, Morphs, RootPath, Skeleton};
+use crate::model::{ClipTiming, Morphs, RootPath, Skeleton, SoaQuat};
 use glam::Vec4;
-use std::sync::Arc;
+use std::{ops::RangeInclusive, sync::Arc};
 
 /// The contents of a [`SkeletalClip`].
 #[derive(Clone, Debug)]
@@ -92,7 +92,7 @@ impl SkeletalClip {
             ChannelSlot::Rest => [rest.scale.x, rest.scale.y, rest.scale.z] == [Vec4::ONE; 3],
             ChannelSlot::Sampled(_) | ChannelSlot::Packed(_) => false,
         };
-        Ok(Self {
+        let clip = Self {
             timing: parts.timing,
             additive: parts.additive,
             joints: skeleton.names().clone(),
@@ -114,6 +114,30 @@ impl SkeletalClip {
             constants: transforms.constants,
             samples: transforms.samples,
             numbers: transforms.numbers,
+        };
+        match clip.has_rotations() {
+            true => Ok(clip),
+            false => Err("a rotation is not of length one"),
+        }
+    }
+
+    /// Returns `true` if the rotations of all joints can be normalized, and are not far from it.
+    fn has_rotations(&self) -> bool {
+        let joints = self.joints.len();
+        (self.rows.iter().enumerate()).all(|(row, tracks)| {
+            let frames = match tracks.rotation {
+                ChannelSlot::Rest => 0,
+                ChannelSlot::Constant(_) => 1,
+                ChannelSlot::Sampled(_) | ChannelSlot::Packed(_) => self.frame_count,
+            };
+            let lanes = (joints - row * 4).min(4);
+            (0..frames).all(|frame| {
+                let SoaQuat { x, y, z, w } = self.rotations_at(row, frame);
+                let squares = x * x + y * y + z * z + w * w;
+                squares.to_array()[..lanes]
+                    .iter()
+                    .all(|square| LENGTH.contains(square))
+            })
         })
     }
 }
@@ -149,8 +173,8 @@ fn check_times(times: &[f64], frames: usize, duration: f64) -> Result<(), &'stat
 
 const OUT_OF_RANGE: &str = "it has a channel whose values aren't there";
 
-/// The longest component of a rotation, which has been rounded.
-const MOST_OF_ROTATION: f32 = 1.001;
+/// The square of a rotation's length, of which the components may have been rounded.
+const LENGTH: RangeInclusive<f32> = 0.8..=1.25;
 
 impl ClipTransforms {
     /// Returns `true` if something in it takes a byte or more for each frame.
@@ -167,12 +191,6 @@ impl ClipTransforms {
         if Some(self.samples.len()) != self.stride.checked_mul(self.frame_count) {
             return Err("it has not as many values as frames");
         }
-        // Frame by frame, as they lie in memory.
-        let mut longest = vec![Vec4::ZERO; self.stride];
-        for frame in self.samples.chunks_exact(self.stride.max(1)) {
-            let all = longest.iter_mut().zip(frame);
-            all.for_each(|(most, value)| *most = most.max(value.abs()));
-        }
         let joints = skeleton.len();
         for (at, row) in self.rows.iter().enumerate() {
             // Lanes after the last joint count as moved.
@@ -183,18 +201,6 @@ impl ClipTransforms {
             self.check_channel(row.translation, 3, self.numbers.vectors.len())?;
             self.check_channel(row.rotation, 4, self.numbers.quats.len())?;
             self.check_channel(row.scale, 3, self.numbers.vectors.len())?;
-            let is_short = |all: &[Vec4]| {
-                let component = |v: &Vec4| v.abs().max_element() <= MOST_OF_ROTATION;
-                all.iter().all(component)
-            };
-            let sound = match row.rotation {
-                ChannelSlot::Constant(at) => is_short(&self.constants[at as usize..][..4]),
-                ChannelSlot::Sampled(at) => is_short(&longest[at as usize..][..4]),
-                ChannelSlot::Packed(_) | ChannelSlot::Rest => true,
-            };
-            if !sound {
-                return Err("a rotation is longer than one");
-            }
         }
         Ok(())
     }
