@@ -31,6 +31,7 @@ mod packed;
 mod palette;
 mod pick;
 mod pose_mut;
+mod rotations;
 mod row;
 mod sample;
 pub(crate) mod simd;

@@ -1,5 +1,6 @@
 //! Four joints' transforms in the registers of a [`Simd`] backend, two rows of numbers to a register.
 
+use super::rotations::Rotations;
 use super::simd::Simd;
 use super::soa::{sqrt, toward};
 use crate::model::{SoaQuat, SoaTransform, SoaVec3};
@@ -59,9 +60,9 @@ impl<S: Simd, const SCALE: bool> PackedTransforms<S, SCALE> {
         }
     }
 
-    /// `self + other · weight`, with `turn` as the weight of rotations.
+    /// `self + other · weight`, with rotations scaled to the root of `square`.
     #[inline(always)]
-    pub(crate) fn plus(self, s: S, other: Self, weight: Vec4, turn: Vec4) -> Self {
+    pub(crate) fn plus(self, s: S, other: Self, weight: Vec4, square: Vec4) -> Self {
         let translation = self.translation.plus(s, other.translation, weight);
         let scale = if SCALE {
             self.scale.plus(s, other.scale, weight)
@@ -70,35 +71,28 @@ impl<S: Simd, const SCALE: bool> PackedTransforms<S, SCALE> {
         };
         Self {
             translation,
-            rotation: self.rotation.plus(s, other.rotation, turn),
+            rotation: self.rotation.with(s, other.rotation, weight, square),
             scale,
         }
     }
 
-    /// The mean of two by weights that sum to one, rotations along the shorter arc. Takes rotations of any
-    /// length and leaves them unnormalized; also returns the square of the factor by which they grow.
+    /// The mean of two by weights that sum to one, and the square of the factor by which [rotations](Rotations::mix) grow.
     #[inline(always)]
     pub(crate) fn mix(self, s: S, weight: Vec4, other: Self, other_weight: Vec4) -> (Self, Vec4) {
-        // wa · a/|a| ± wb · b/|b|, times |a| |b|²: one root instead of two, and no division.
-        let (a, b) = (self.rotation, other.rotation);
-        let (aa, bb) = (a.dot(s, a), b.dot(s, b));
-        let (turn, other_turn) = (
-            weight * bb,
-            toward(other_weight * sqrt(aa * bb), a.dot(s, b)),
-        );
-        let scaled = Self {
-            translation: self.translation.times(s, weight),
-            rotation: a.times(s, turn),
-            scale: if SCALE {
-                self.scale.times(s, weight)
-            } else {
-                self.scale
-            },
+        let (rotation, square) = (self.rotation).mix(s, weight, other.rotation, other_weight);
+        let translation = self.translation.times(s, weight);
+        let scale = if SCALE {
+            let scale = self.scale.times(s, weight);
+            scale.plus(s, other.scale, other_weight)
+        } else {
+            self.scale
         };
-        (
-            scaled.plus(s, other, other_weight, other_turn),
-            aa * bb * bb,
-        )
+        let mean = Self {
+            translation: translation.plus(s, other.translation, other_weight),
+            rotation,
+            scale,
+        };
+        (mean, square)
     }
 
     /// `self` with the differences `delta` added, by a weight ≥ 0 per joint.
@@ -222,13 +216,23 @@ impl<S: Simd> Quats4<S> {
     }
 
     #[inline(always)]
-    pub(crate) fn dot(self, s: S, other: Self) -> Vec4 {
+    pub(crate) fn to_soa(self, s: S) -> SoaQuat {
+        let ([x, y], [z, w]) = (s.rows(self.xy), s.rows(self.zw));
+        SoaQuat { x, y, z, w }
+    }
+}
+
+impl<S: Simd> Rotations<S> for Quats4<S> {
+    type Number = Vec4;
+
+    #[inline(always)]
+    fn dot(self, s: S, other: Self) -> Vec4 {
         let [a, b] = s.rows(s.fma(self.zw, other.zw, s.mul(self.xy, other.xy)));
         a + b
     }
 
     #[inline(always)]
-    pub(crate) fn times(self, s: S, factor: Vec4) -> Self {
+    fn times(self, s: S, factor: Vec4) -> Self {
         let factor = s.both(factor);
         Self {
             xy: s.mul(self.xy, factor),
@@ -236,9 +240,8 @@ impl<S: Simd> Quats4<S> {
         }
     }
 
-    /// `self + other · factor`.
     #[inline(always)]
-    pub(crate) fn plus(self, s: S, other: Self, factor: Vec4) -> Self {
+    fn plus(self, s: S, other: Self, factor: Vec4) -> Self {
         let factor = s.both(factor);
         Self {
             xy: s.fma(other.xy, factor, self.xy),
@@ -246,15 +249,28 @@ impl<S: Simd> Quats4<S> {
         }
     }
 
-    /// Scaled to unit length. Not for quaternions near zero.
     #[inline(always)]
-    pub(crate) fn normalized(self, s: S) -> Self {
-        self.times(s, Vec4::ONE / sqrt(self.dot(s, self)))
+    fn one(_: S) -> Vec4 {
+        Vec4::ONE
     }
 
     #[inline(always)]
-    pub(crate) fn to_soa(self, s: S) -> SoaQuat {
-        let ([x, y], [z, w]) = (s.rows(self.xy), s.rows(self.zw));
-        SoaQuat { x, y, z, w }
+    fn product(_: S, a: Vec4, b: Vec4) -> Vec4 {
+        a * b
+    }
+
+    #[inline(always)]
+    fn ratio(_: S, a: Vec4, b: Vec4) -> Vec4 {
+        a / b
+    }
+
+    #[inline(always)]
+    fn root(_: S, a: Vec4) -> Vec4 {
+        sqrt(a)
+    }
+
+    #[inline(always)]
+    fn toward(_: S, weight: Vec4, dot: Vec4) -> Vec4 {
+        toward(weight, dot)
     }
 }

@@ -2,9 +2,9 @@
 
 use super::mask::Mask;
 use super::packed::{PackedTransforms, Quats4};
+use super::rotations::Rotations;
 use super::sample::SamplePoint;
 use super::simd::Simd;
-use super::soa::{sqrt, toward};
 use crate::model::{
     ChannelSlot, RowTracks, SkeletalClip, SoaQuat, SoaTransform, WeightTracks, lanes_of,
 };
@@ -222,9 +222,7 @@ impl<S: Simd, const SCALE: bool> PackedRow<S, SoaTransform> for PackedTransforms
 
     #[inline(always)]
     fn plus(self, s: S, other: Self, weight: Vec4, square: Vec4) -> Self {
-        let turn = weight * sqrt(square / other.rotation.dot(s, other.rotation));
-        let turn = toward(turn, self.rotation.dot(s, other.rotation));
-        self.plus(s, other, weight, turn)
+        self.plus(s, other, weight, square)
     }
 
     #[inline(always)]

@@ -11,6 +11,7 @@ use super::{
 use crate::model::{ChannelSlot, SoaQuat, SoaTransform, SoaVec3};
 use crate::pose::{
     packed::{Quats4, Vectors4},
+    rotations::Rotations,
     row::ALL_OF_ROW,
     sample::chunk,
     simd::{Simd, numbers::ChannelVectors},
@@ -102,25 +103,23 @@ fn mean_rotations<S: Simd, const PARTIAL: bool>(
         if index == 0 {
             let first_weight = first.weights::<_, PARTIAL>(s, moving);
             for joint in 0..4 {
-                // Both share a square root; see `PackedTransforms::mix`.
-                let (aa, bb) = (dot(s, &sum, &sum, joint), dot(s, &next, &next, joint));
-                let both = s.mul(aa, bb);
-                let turn = s.mul(first_weight[joint], bb);
-                let next_turn = s.mul(weight[joint], s.sqrt(both));
-                let next_turn = toward(s, next_turn, dot(s, &sum, &next, joint));
-                for i in 0..4 {
-                    sum[i][joint] = s.fma(next[i][joint], next_turn, s.mul(sum[i][joint], turn));
-                }
-                squares[joint] = s.mul(both, bb);
+                let (first_weight, weight) = (first_weight[joint], weight[joint]);
+                let (a, b) = (
+                    Rotation::<S>::of(&sum, joint),
+                    Rotation::<S>::of(&next, joint),
+                );
+                let (mean, square) = a.mix(s, first_weight, b, weight);
+                mean.put(&mut sum, joint);
+                squares[joint] = square;
             }
         } else {
             for joint in 0..4 {
-                // Scales the next rotation as the sum was scaled, so that weights stay in proportion.
-                let factor = s.sqrt(s.div(squares[joint], dot(s, &next, &next, joint)));
-                let turn = toward(s, s.mul(weight[joint], factor), dot(s, &sum, &next, joint));
-                for i in 0..4 {
-                    sum[i][joint] = s.fma(next[i][joint], turn, sum[i][joint]);
-                }
+                let (a, b) = (
+                    Rotation::<S>::of(&sum, joint),
+                    Rotation::<S>::of(&next, joint),
+                );
+                let sum_of_both = a.with(s, b, weight[joint], squares[joint]);
+                sum_of_both.put(&mut sum, joint);
             }
         }
     }
@@ -344,30 +343,81 @@ fn same_for_all<S: Simd, const N: usize>(s: S, rows: &[Vec4; N]) -> Numbers<S, N
     out
 }
 
-/// Scaled to unit length, by the operations of [`Quats4::normalized`](crate::pose::packed::Quats4::normalized).
+/// Scaled to unit length.
 #[inline(always)]
 fn normalized<S: Simd>(s: S, mut quats: Numbers<S, 4>) -> Numbers<S, 4> {
     for joint in 0..4 {
-        let factor = s.div(s.both(Vec4::ONE), s.sqrt(dot(s, &quats, &quats, joint)));
-        for number in &mut quats {
-            number[joint] = s.mul(number[joint], factor);
-        }
+        let rotation = Rotation::<S>::of(&quats, joint).normalized(s);
+        rotation.put(&mut quats, joint);
     }
     quats
 }
 
-/// The product of [`Quats4::dot`](crate::pose::packed::Quats4::dot).
-#[inline(always)]
-fn dot<S: Simd>(s: S, a: &Numbers<S, 4>, b: &Numbers<S, 4>, joint: usize) -> S::Pair {
-    let xz = s.fma(a[2][joint], b[2][joint], s.mul(a[0][joint], b[0][joint]));
-    s.add(
-        xz,
-        s.fma(a[3][joint], b[3][joint], s.mul(a[1][joint], b[1][joint])),
-    )
+/// The rotation of one joint of each character.
+#[derive(Clone, Copy)]
+struct Rotation<S: Simd>([S::Pair; 4]);
+
+impl<S: Simd> Rotation<S> {
+    #[inline(always)]
+    fn of([x, y, z, w]: &Numbers<S, 4>, joint: usize) -> Self {
+        Self([x[joint], y[joint], z[joint], w[joint]])
+    }
+
+    #[inline(always)]
+    fn put(self, quats: &mut Numbers<S, 4>, joint: usize) {
+        for (numbers, number) in quats.iter_mut().zip(self.0) {
+            numbers[joint] = number;
+        }
+    }
 }
 
-/// [`toward`](crate::pose::soa::toward) in each lane.
-#[inline(always)]
-fn toward<S: Simd>(s: S, weight: S::Pair, dot: S::Pair) -> S::Pair {
-    s.with_signs(weight, s.add(dot, s.both(Vec4::ZERO)))
+impl<S: Simd> Rotations<S> for Rotation<S> {
+    type Number = S::Pair;
+
+    #[inline(always)]
+    fn dot(self, s: S, other: Self) -> S::Pair {
+        let ([x, y, z, w], [a, b, c, d]) = (self.0, other.0);
+        s.add(s.fma(z, c, s.mul(x, a)), s.fma(w, d, s.mul(y, b)))
+    }
+
+    #[inline(always)]
+    fn times(mut self, s: S, factor: S::Pair) -> Self {
+        for i in 0..4 {
+            self.0[i] = s.mul(self.0[i], factor);
+        }
+        self
+    }
+
+    #[inline(always)]
+    fn plus(mut self, s: S, other: Self, factor: S::Pair) -> Self {
+        for i in 0..4 {
+            self.0[i] = s.fma(other.0[i], factor, self.0[i]);
+        }
+        self
+    }
+
+    #[inline(always)]
+    fn one(s: S) -> S::Pair {
+        s.both(Vec4::ONE)
+    }
+
+    #[inline(always)]
+    fn product(s: S, a: S::Pair, b: S::Pair) -> S::Pair {
+        s.mul(a, b)
+    }
+
+    #[inline(always)]
+    fn ratio(s: S, a: S::Pair, b: S::Pair) -> S::Pair {
+        s.div(a, b)
+    }
+
+    #[inline(always)]
+    fn root(s: S, a: S::Pair) -> S::Pair {
+        s.sqrt(a)
+    }
+
+    #[inline(always)]
+    fn toward(s: S, weight: S::Pair, dot: S::Pair) -> S::Pair {
+        s.with_signs(weight, s.add(dot, s.both(Vec4::ZERO)))
+    }
 }
