@@ -1,7 +1,7 @@
 //! Animation callbacks: footsteps leave marks, and the camera turns twice per cycle.
 //!
 //! A port of the D3DX callback sample, in which the camera turns by 90 degrees halfway through the clip and at its end.
-//! Those callbacks are added in code; the footsteps are in the manifest. `add_callback` turns both into types of this
+//! Those callbacks are added in code; the footsteps are in the manifest. `add_callback_type` turns both into types of this
 //! example's own, and observers receive each exactly once, whatever the frame rate.
 //!
 //! ```text
@@ -44,9 +44,9 @@ pub fn main() {
         .init_resource::<Received>()
         .add_systems(Startup, spawn)
         .add_systems(Update, (keys, walk_in_a_circle, turn_camera, caption))
-        .add_callback::<TurnCamera>("turn_camera")
+        .add_callback_type::<TurnCamera>("turn_camera")
         .add_observer(turn_by_a_quarter)
-        .add_callback::<Footstep>("footstep")
+        .add_callback_type::<Footstep>("footstep")
         .add_observer(leave_mark)
         .run();
 }

@@ -7,7 +7,7 @@
 mod locomotion;
 
 use bevy_marionette::{
-    import::{Limits, LookAtEntry, Manifest, open_manifest},
+    import::{ImportLimits, LookAtEntry, Manifest, open_manifest},
     internals::{
         pose::{ClipLayer, Evaluate, Scratch},
         rig::{
@@ -31,7 +31,7 @@ fn scout() -> (Model, Manifest) {
     let opened = open_manifest(
         "scout.character.ron",
         &manifest,
-        &Limits::default(),
+        &ImportLimits::default(),
         |file| read(file).map(Cow::Owned),
     );
     (opened.expect("a character").model, manifest)

@@ -3,7 +3,7 @@
 use super::Args;
 use bevy::prelude::*;
 use bevy_marionette::{
-    import::{FileKind, ImportSettings, Limits, Manifest, open_manifest},
+    import::{FileKind, ImportLimits, ImportSettings, Manifest, open_manifest},
     internals::{
         import::open_model_with,
         model::{MorphDelta, MorphFrames, MorphTarget},
@@ -56,7 +56,7 @@ fn read_model(path: &Path) -> Model {
     let source = std::fs::read(path).unwrap_or_else(|error| panic!("cannot read {file}: {error}"));
     let imported = if FileKind::of_name(&name) == Some(FileKind::Manifest) {
         Manifest::parse(&name, &source)
-            .and_then(|manifest| open_manifest(&name, &manifest, &Limits::default(), read))
+            .and_then(|manifest| open_manifest(&name, &manifest, &ImportLimits::default(), read))
     } else {
         open_model_with(&name, &source, &ImportSettings::default(), read)
     };

@@ -1,7 +1,7 @@
 //! The files that an asset names, or that are in its folder.
 
 use super::LoadProgress;
-use crate::import::Limits;
+use crate::import::ImportLimits;
 use bevy::{
     asset::{
         Asset, AssetLoader, AssetPath, AssetPlugin, AssetServer, AssetServerMode, LoadContext,
@@ -182,7 +182,7 @@ impl Files {
         model: &AssetPath<'_>,
         folders: Vec<String>,
         places: impl IntoIterator<Item = Vec<String>>,
-        limits: &Limits,
+        limits: &ImportLimits,
     ) -> (Vec<String>, bool) {
         let listed = self.list(model, folders).await;
         if !listed.is_empty() {
@@ -354,7 +354,7 @@ impl Room {
 /// Reads to the end, but no more than one byte beyond the limit.
 pub(super) async fn read_within(
     reader: &mut dyn Reader,
-    limits: &Limits,
+    limits: &ImportLimits,
 ) -> Result<Vec<u8>, std::io::Error> {
     Room::new(limits.file_bytes).read(reader).await
 }

@@ -10,8 +10,8 @@ use super::{
 use crate::{
     format::{Diagnostic, FormatError, md5},
     import::{
-        BakedCharacter, ClipEntry, FileKind, Images, ImportSettings, Imported, Limits, Manifest,
-        OnImages, TextureMap, clip_from_md5, files_beside, open_manifest_and_tell,
+        BakedCharacter, ClipEntry, FileKind, Images, ImportLimits, ImportSettings, Imported,
+        Manifest, OnImages, TextureMap, clip_from_md5, files_beside, open_manifest_and_tell,
         skeleton_of_anim, texture_folders, texture_places,
     },
     model::Material,
@@ -300,7 +300,7 @@ impl Sources {
     pub(super) fn import(
         self,
         name: &str,
-        limits: &Limits,
+        limits: &ImportLimits,
         on_images: OnImages,
     ) -> Result<(Manifest, Imported), FormatError> {
         let Self { manifest, files } = self;

@@ -29,11 +29,11 @@ pub trait AppCharacterExt {
     ///
     /// App::new()
     ///     .add_plugins((DefaultPlugins, MarionettePlugins::default()))
-    ///     .add_callback::<Footstep>("footstep")
+    ///     .add_callback_type::<Footstep>("footstep")
     ///     .add_observer(|step: On<Callback<Footstep>>| info!("{} on the {}", step.entity, step.side))
     ///     .run();
     /// ```
-    fn add_callback<T: DeserializeOwned + Send + Sync + 'static>(
+    fn add_callback_type<T: DeserializeOwned + Send + Sync + 'static>(
         &mut self,
         name: impl Into<Arc<str>>,
     ) -> &mut Self;
@@ -79,7 +79,7 @@ pub trait AppCharacterExt {
 }
 
 impl AppCharacterExt for App {
-    fn add_callback<T: DeserializeOwned + Send + Sync + 'static>(
+    fn add_callback_type<T: DeserializeOwned + Send + Sync + 'static>(
         &mut self,
         name: impl Into<Arc<str>>,
     ) -> &mut Self {

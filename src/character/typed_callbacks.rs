@@ -12,7 +12,7 @@ use bevy::{
 use serde::de::DeserializeOwned;
 use std::{any::type_name, ops::Deref, sync::Arc};
 
-/// A callback whose data is a type of your own. See [`add_callback`](super::AppCharacterExt::add_callback).
+/// A callback whose data is a type of your own. See [`add_callback_type`](super::AppCharacterExt::add_callback_type).
 ///
 /// Dereferences to the data.
 ///
@@ -30,7 +30,7 @@ use std::{any::type_name, ops::Deref, sync::Arc};
 ///         info!("{} strikes, for {} damage", hit.entity, hit.damage);
 ///     }
 /// }
-/// # App::new().add_callback::<HitWindow>("hit_window").add_observer(swing);
+/// # App::new().add_callback_type::<HitWindow>("hit_window").add_observer(swing);
 /// ```
 #[derive(EntityEvent, Clone, Debug, PartialEq)]
 pub struct Callback<T: Send + Sync + 'static> {

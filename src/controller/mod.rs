@@ -66,7 +66,7 @@ pub use ramp::TransitionCurve;
 pub use scheduled_change::{ChangeHandle, ChangeTarget, ScheduledChange};
 #[cfg(feature = "inspector")]
 pub(crate) use states::StateView;
-pub use states::{CharacterStates, Go, StateName, States, StatesError};
+pub use states::{CharacterStates, CurrentStates, Go, StateName, StatesError};
 pub use timeline::TimelineMut;
 pub use track::AnimationTrack;
 pub use track_types::{BlendMode, TrackId, TrackPriority};

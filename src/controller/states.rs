@@ -74,8 +74,8 @@ impl AnimationController {
     }
 
     /// Returns the states, to ask where the character is in them, on each layer.
-    pub fn states(&self) -> States<'_> {
-        States {
+    pub fn states(&self) -> CurrentStates<'_> {
+        CurrentStates {
             controller: self,
             layer: "",
         }
@@ -93,12 +93,12 @@ impl AnimationController {
 /// # }
 /// ```
 #[derive(Clone, Copy, Debug)]
-pub struct States<'a> {
+pub struct CurrentStates<'a> {
     controller: &'a AnimationController,
     layer: &'a str,
 }
 
-impl<'a> States<'a> {
+impl<'a> CurrentStates<'a> {
     /// Returns the states of a layer, such as `"arms"`.
     pub fn layer(self, layer: &'a str) -> Self {
         Self { layer, ..self }

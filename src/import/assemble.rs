@@ -1,7 +1,7 @@
 //! Builds one finished model from a manifest and the files that it names.
 
 use super::{
-    ClipEntry, FileKind, ImportSettings, Imported, Limits, Manifest, OnImages,
+    ClipEntry, FileKind, ImportLimits, ImportSettings, Imported, Manifest, OnImages,
     check_names::{check_blend_spaces, check_joints, check_states},
     check_sides::check_sides,
     control,
@@ -41,7 +41,7 @@ use std::{
 /// The model cannot be read, parsed or imported, or something exceeds `limits`.
 ///
 /// ```no_run
-/// # use bevy_marionette::import::{Limits, Manifest, open_manifest};
+/// # use bevy_marionette::import::{ImportLimits, Manifest, open_manifest};
 /// # use std::{fs, path::Path};
 /// # fn f() -> Result<(), Box<dyn std::error::Error>> {
 /// let folder = Path::new("assets/scout");
@@ -51,14 +51,14 @@ use std::{
 ///     Ok(bytes) => Ok(bytes.into()),
 ///     Err(error) => Err(error.to_string()),
 /// };
-/// let scout = open_manifest(name, &manifest, &Limits::default(), read)?.model;
+/// let scout = open_manifest(name, &manifest, &ImportLimits::default(), read)?.model;
 /// # Ok(())
 /// # }
 /// ```
 pub fn open_manifest<'s>(
     file: &str,
     manifest: &Manifest,
-    limits: &Limits,
+    limits: &ImportLimits,
     read: impl FnMut(&str) -> Result<Cow<'s, [u8]>, String>,
 ) -> Result<Imported, FormatError> {
     open_manifest_and_tell(file, manifest, limits, read, &mut |_, _| ())
@@ -69,7 +69,7 @@ pub fn open_manifest<'s>(
 pub(crate) fn open_manifest_and_tell<'s>(
     file: &str,
     manifest: &Manifest,
-    limits: &Limits,
+    limits: &ImportLimits,
     mut read: impl FnMut(&str) -> Result<Cow<'s, [u8]>, String>,
     on_images: OnImages,
 ) -> Result<Imported, FormatError> {
@@ -246,7 +246,7 @@ fn check_totals(
     file: &str,
     manifest: &Manifest,
     name: &str,
-    limits: &Limits,
+    limits: &ImportLimits,
     totals: &ClipTotals,
 ) -> Result<(), FormatError> {
     limits.check_totals(file, totals).map_err(|mut error| {
@@ -285,7 +285,7 @@ fn left_out(
 fn add_mirrored(
     file: &str,
     manifest: &Manifest,
-    limits: &Limits,
+    limits: &ImportLimits,
     totals: &mut ClipTotals,
     imported: &mut Imported,
 ) -> Result<(), FormatError> {

@@ -14,7 +14,7 @@ mod texels;
 
 pub use texels::Texels;
 
-use super::{Images, ImportReport, Imported, Limits, Manifest};
+use super::{Images, ImportLimits, ImportReport, Imported, Manifest};
 use crate::{
     format::{Diagnostic, FormatError},
     model::{Model, Reach},
@@ -28,7 +28,7 @@ use stream::{Damaged, Reader, Stored, write_text};
 /// build a release of a game, and keep the sources: files of other versions of the format are not read.
 ///
 /// ```no_run
-/// # use bevy_marionette::import::{BakedCharacter, Limits, Manifest, open_manifest};
+/// # use bevy_marionette::import::{BakedCharacter, ImportLimits, Manifest, open_manifest};
 /// # use std::{fs, path::Path};
 /// # fn f() -> Result<(), Box<dyn std::error::Error>> {
 /// let folder = Path::new("assets/scout");
@@ -38,7 +38,7 @@ use stream::{Damaged, Reader, Stored, write_text};
 ///     Ok(bytes) => Ok(bytes.into()),
 ///     Err(error) => Err(error.to_string()),
 /// };
-/// let imported = open_manifest(name, &manifest, &Limits::default(), read)?;
+/// let imported = open_manifest(name, &manifest, &ImportLimits::default(), read)?;
 /// let baked = BakedCharacter::new(&manifest, imported);
 /// fs::write(folder.join("scout.character.bin"), baked.to_bytes(name)?)?;
 /// # Ok(())
@@ -165,7 +165,7 @@ impl BakedCharacter {
     ///
     /// # Errors
     /// It is none, was baked by another version, is damaged, or holds more than `limits` allow.
-    pub fn read(file: &str, source: &[u8], limits: &Limits) -> Result<Self, FormatError> {
+    pub fn read(file: &str, source: &[u8], limits: &ImportLimits) -> Result<Self, FormatError> {
         let (mut baked, apart) = Self::read_apart(file, source, limits)?;
         for (name, place) in apart {
             baked.images.insert(name, source[place].into());
@@ -181,7 +181,7 @@ impl BakedCharacter {
     pub(crate) fn read_apart(
         file: &str,
         source: &[u8],
-        limits: &Limits,
+        limits: &ImportLimits,
     ) -> Result<(Self, Places), FormatError> {
         limits.check_size(file, source.len() as u64)?;
         let fail = |message: String, hint: &str| {

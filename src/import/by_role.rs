@@ -1,7 +1,7 @@
 //! Clips for any humanoid: joints are matched by their roles, and expressions by their names. `.vrma` files hold such clips.
 
 use super::{
-    Imported, Limits, Retarget,
+    ImportLimits, Imported, Retarget,
     donor::ClipFile,
     names::listed,
     retarget::{RetargetError, retarget_frames},
@@ -20,7 +20,7 @@ pub(super) fn fit_by_role(
     file: &str,
     donor: Imported,
     skeleton: &Skeleton,
-    limits: &Limits,
+    limits: &ImportLimits,
 ) -> Result<Parsed<ClipFile>, FormatError> {
     let mut warnings = Vec::new();
     let Imported { model, .. } = donor;
@@ -69,7 +69,7 @@ pub(super) fn shown_by(
     file: &str,
     clips: Vec<SkeletalClip>,
     morphs: &Morphs,
-    limits: &Limits,
+    limits: &ImportLimits,
     warnings: &mut Vec<Diagnostic>,
 ) -> Result<Vec<SkeletalClip>, FormatError> {
     let names = clips.iter().flat_map(|clip| clip.morphs().iter().cloned());

@@ -13,15 +13,15 @@ use std::collections::HashSet;
 /// limits are for files that really are large. The defaults are far above any game's character.
 ///
 /// ```
-/// # use bevy_marionette::import::Limits;
+/// # use bevy_marionette::import::ImportLimits;
 /// // For characters that players upload:
-/// let limits = Limits { file_bytes: 20 << 20, joints: 200, triangles: 100_000, ..Limits::default() };
+/// let limits = ImportLimits { file_bytes: 20 << 20, joints: 200, triangles: 100_000, ..ImportLimits::default() };
 /// assert!(limits.check_size("hero.glb", 25 << 20).is_err());
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "bevy", derive(bevy::reflect::Reflect))]
 #[serde(default, deny_unknown_fields)]
-pub struct Limits {
+pub struct ImportLimits {
     /// Bytes of one file, of all buffers of one `.gltf` together, and of all textures of a character that are read to give
     /// them mip levels; those beyond are loaded without.
     pub file_bytes: u64,
@@ -51,7 +51,7 @@ pub struct Limits {
     pub total_bytes: u64,
 }
 
-impl Default for Limits {
+impl Default for ImportLimits {
     fn default() -> Self {
         Self {
             file_bytes: 512 << 20,
@@ -70,7 +70,7 @@ impl Default for Limits {
     }
 }
 
-impl Limits {
+impl ImportLimits {
     /// No limits other than memory and the formats themselves.
     pub const NONE: Self = Self {
         file_bytes: u64::MAX,

@@ -67,7 +67,7 @@ pub(crate) use assemble::open_manifest_and_tell;
 pub use avatar::{Avatar, AvatarMeta};
 pub use baked::BakedCharacter;
 pub(crate) use internals::*;
-pub use limits::Limits;
+pub use limits::ImportLimits;
 pub(crate) use manifest::bind_blend_space;
 pub use manifest::{
     BlendPlace, BlendSpaceEntry, CallbackEntry, ClipEntry, ClipRootMotion, ColliderEntry,
@@ -204,7 +204,7 @@ pub struct ImportSettings {
     /// Otherwise, only the finest are kept. For glTF and FBX.
     pub all_lods: bool,
     /// The most that the file may contain.
-    pub limits: Limits,
+    pub limits: ImportLimits,
 }
 
 impl Default for ImportSettings {
@@ -218,7 +218,7 @@ impl Default for ImportSettings {
             max_palette: SkinPart::MAX_PALETTE as u16,
             as_is: false,
             all_lods: false,
-            limits: Limits::default(),
+            limits: ImportLimits::default(),
         }
     }
 }

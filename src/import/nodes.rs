@@ -22,7 +22,7 @@
 pub(super) mod bind;
 mod bind_pose;
 
-use super::{Limits, names::named, report::Report};
+use super::{ImportLimits, names::named, report::Report};
 use crate::{
     format::FormatError,
     hierarchy::Hierarchy,
@@ -223,7 +223,7 @@ impl Rig {
         nodes: &[Node],
         hierarchy: &Hierarchy,
         meshes: Vec<usize>,
-        limits: &Limits,
+        limits: &ImportLimits,
         report: &Report,
         is_joint: Option<&dyn Fn(&str) -> bool>,
     ) -> Result<Self, FormatError> {

@@ -76,11 +76,11 @@ impl FileKind {
 /// use [`open_manifest`](super::open_manifest) with a [`Manifest::of_model`](super::Manifest::of_model).
 ///
 /// ```no_run
-/// # use bevy_marionette::import::{ImportSettings, Limits, open_model};
+/// # use bevy_marionette::import::{ImportLimits, ImportSettings, open_model};
 /// # fn f() -> Result<(), Box<dyn std::error::Error>> {
 /// let settings = ImportSettings {
 ///     scale: 0.0254,
-///     limits: Limits { joints: 200, ..Limits::default() },
+///     limits: ImportLimits { joints: 200, ..ImportLimits::default() },
 ///     ..ImportSettings::default()
 /// };
 /// let imported = open_model("soldier.md5mesh", &std::fs::read("soldier.md5mesh")?, &settings)?;

@@ -1,6 +1,6 @@
 //! Speech of a manifest: lists of visemes as clips.
 
-use super::{Limits, names::listed};
+use super::{ImportLimits, names::listed};
 use crate::{
     format::{Diagnostic, FormatError},
     model::{RawClip, SkeletalClip, Skeleton, Viseme},
@@ -13,7 +13,7 @@ pub(super) fn speech(
     name: &str,
     visemes: &[(f64, String, f32)],
     skeleton: &Skeleton,
-    limits: &Limits,
+    limits: &ImportLimits,
     warnings: &mut Vec<Diagnostic>,
 ) -> Result<RawClip, FormatError> {
     let morphs = skeleton.morphs();

@@ -8,7 +8,7 @@ use super::{
 use bevy::{asset::AssetMode, prelude::*};
 use bevy_marionette::{
     asset::{Character, CharacterAssetLabel},
-    import::{BakedCharacter, Limits, Manifest, open_manifest},
+    import::{BakedCharacter, ImportLimits, Manifest, open_manifest},
     internals::{format::m3d, import::to_m3d},
 };
 use std::{fs, path::Path};
@@ -20,7 +20,7 @@ fn bake(folder: &Path, name: &str, images: &[&str]) {
         Ok(bytes) => Ok(bytes.into()),
         Err(error) => Err(error.to_string()),
     };
-    let imported = open_manifest(name, &manifest, &Limits::default(), read).unwrap();
+    let imported = open_manifest(name, &manifest, &ImportLimits::default(), read).unwrap();
     let mut baked = BakedCharacter::new(&manifest, imported);
     for image in images {
         let bytes = fs::read(folder.join(image)).unwrap();

@@ -82,7 +82,7 @@ fn a_callback_arrives_as_a_type_of_the_games_own_on_its_character() {
         (0.75, "footstep", step("right", 1.0)),
     ]);
     let (mut app, entity) = app(&[clip]);
-    app.add_callback::<Footstep>("footstep");
+    app.add_callback_type::<Footstep>("footstep");
     let mine = app.world_mut().spawn_empty().id();
     app.world_mut().entity_mut(entity).observe(
         move |_: On<Callback<Footstep>>, mut commands: Commands| {
@@ -113,7 +113,7 @@ fn a_range_arrives_when_it_begins_and_when_it_ends() {
     let mut clip = walk(&[]);
     clip.add_range(0.2, 0.6, "swing", ());
     let (mut app, _) = app(&[clip]);
-    app.add_callback::<Swing>("swing");
+    app.add_callback_type::<Swing>("swing");
     app.add_observer(|swing: On<Callback<Swing>>, mut swings: ResMut<Swings>| {
         swings.0.push((swing.callback.kind, swing.callback.time));
     });
@@ -127,8 +127,8 @@ fn a_range_arrives_when_it_begins_and_when_it_ends() {
 #[test]
 fn two_types_may_have_one_name() {
     let (mut app, _) = app(&[walk(&[(0.25, "both", step("left", 0.5))])]);
-    app.add_callback::<Footstep>("both")
-        .add_callback::<HashMap<String, ron::Value>>("both");
+    app.add_callback_type::<Footstep>("both")
+        .add_callback_type::<HashMap<String, ron::Value>>("both");
     #[derive(Resource)]
     struct Fields(usize);
     app.insert_resource(Fields(0));
@@ -159,7 +159,7 @@ fn data_of_another_shape_and_names_that_nobody_added_are_said_once() {
     app.world_mut()
         .entity_mut(entity)
         .insert(Name::new("Scout"));
-    app.add_callback::<Footstep>("footstep_of_another_shape");
+    app.add_callback_type::<Footstep>("footstep_of_another_shape");
     (0..13).for_each(|_| app.update());
     assert!(app.world().resource::<Steps>().0.is_empty());
     let said = logged("`footstep_of_another_shape`");
@@ -171,7 +171,7 @@ fn data_of_another_shape_and_names_that_nobody_added_are_said_once() {
 fn a_name_that_an_observer_may_take_is_not_warned_of() {
     drop(TestApp::new());
     let (mut app, _) = app(&[walk(&[(0.2, "taken_by_an_observer", ron::Value::Unit)])]);
-    app.add_callback::<Footstep>("footstep");
+    app.add_callback_type::<Footstep>("footstep");
     app.add_observer(|_: On<AnimationCallback>| {});
     (0..5).for_each(|_| app.update());
     assert!(logged("taken_by_an_observer").is_empty());

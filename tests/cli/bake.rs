@@ -2,7 +2,7 @@
 
 use super::support::{Run, characters, marionette, picture};
 use crate::messages::assert_message;
-use bevy_marionette::import::{BakedCharacter, Limits};
+use bevy_marionette::import::{BakedCharacter, ImportLimits};
 use std::fs;
 use tempfile::TempDir;
 
@@ -23,7 +23,7 @@ fn said(run: &Run) -> String {
 
 fn read(folder: &TempDir, name: &str) -> BakedCharacter {
     let bytes = fs::read(folder.path().join(name)).unwrap();
-    BakedCharacter::read(name, &bytes, &Limits::default()).unwrap()
+    BakedCharacter::read(name, &bytes, &ImportLimits::default()).unwrap()
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use crate::{asset, fuzz::checks, messages::assert_message};
 use bevy_marionette::{
     format::{Diagnostic, FormatError},
-    import::{BakedCharacter, FileKind, Imported, Limits, Manifest, open_manifest},
+    import::{BakedCharacter, FileKind, ImportLimits, Imported, Manifest, open_manifest},
     internals::import::Texels,
     model::Model,
 };
@@ -53,7 +53,7 @@ fn import(path: &Path, manifest: &Manifest) -> Result<Imported, FormatError> {
         Ok(bytes) => Ok(bytes.into()),
         Err(error) => Err(error.to_string()),
     };
-    open_manifest("file", manifest, &Limits::default(), read)
+    open_manifest("file", manifest, &ImportLimits::default(), read)
 }
 
 /// Bakes what was imported, and compares everything.
@@ -62,7 +62,7 @@ fn bake(path: &Path, manifest: &Manifest, imported: Imported) -> Vec<u8> {
     let baked = BakedCharacter::new(manifest, imported);
     let bytes = baked.to_bytes("baked");
     let bytes = bytes.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    let read = BakedCharacter::read("baked", &bytes, &Limits::default());
+    let read = BakedCharacter::read("baked", &bytes, &ImportLimits::default());
     let read = read.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let Model {
         skeleton,
@@ -183,7 +183,7 @@ fn files_of_other_versions_and_other_files_are_refused() {
     let manifest = Manifest::parse(name, text.as_bytes()).unwrap();
     let bytes = bake(path, &manifest, import(path, &manifest).unwrap());
     let error = |bytes: &[u8]| {
-        BakedCharacter::read("hero.character.bin", bytes, &Limits::default()).unwrap_err()
+        BakedCharacter::read("hero.character.bin", bytes, &ImportLimits::default()).unwrap_err()
     };
     assert!(BakedCharacter::is_baked(&bytes) && !BakedCharacter::is_baked(b"marionette"));
     let mut other = bytes.clone();
@@ -196,9 +196,9 @@ fn files_of_other_versions_and_other_files_are_refused() {
     assert_message("baked: cut off", error(&bytes[..bytes.len() / 2]));
     assert_message("baked: more", error(&[&bytes[..], b"!"].concat()));
     assert_message("baked: empty", error(b""));
-    let limits = Limits {
+    let limits = ImportLimits {
         joints: 3,
-        ..Limits::default()
+        ..ImportLimits::default()
     };
     let error = BakedCharacter::read("hero.character.bin", &bytes, &limits).unwrap_err();
     assert_message("baked: limit", error);
@@ -250,7 +250,7 @@ fn images_are_decoded_with_their_mip_levels_unless_they_are_used_in_several_ways
         assert!(Texels::of(&image[..image.len() - 1]).is_none());
     }
     let bytes = baked.to_bytes("baked").unwrap();
-    let read = BakedCharacter::read("baked", &bytes, &Limits::default()).unwrap();
+    let read = BakedCharacter::read("baked", &bytes, &ImportLimits::default()).unwrap();
     assert!(read.images == baked.images);
     // Colors and normals have other mip levels.
     let mut odd = BakedCharacter::new(&manifest, import(&path, &manifest).unwrap());
@@ -277,7 +277,7 @@ fn baked_files_with_any_bytes_changed_keep_the_promises() {
         let source = fs::read(&path).unwrap();
         for round in 0..rounds {
             let bytes = checks::changed_numbers(&source, round);
-            let is_read = BakedCharacter::read("f", &bytes, &Limits::default()).is_ok();
+            let is_read = BakedCharacter::read("f", &bytes, &ImportLimits::default()).is_ok();
             read += usize::from(is_read);
             if std::panic::catch_unwind(|| checks::baked(&bytes)).is_err() {
                 panic!("{} breaks a promise in round {round}", path.display());

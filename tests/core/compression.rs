@@ -1,7 +1,7 @@
 //! Clips made smaller: within the error asked for, wherever the skin is looked at.
 
 use crate::drawn::drawn;
-use bevy_marionette::import::{Limits, Manifest, open_manifest};
+use bevy_marionette::import::{ImportLimits, Manifest, open_manifest};
 use bevy_marionette::internals::pose::{ClipLayer, Compress, Evaluate, Scratch};
 use bevy_marionette::model::{
     ClipFrames, ClipTiming, Influences, Joint, JointIndex, JointTransform, SkeletalClip, Skeleton,
@@ -354,7 +354,7 @@ fn scouts_clips_take_less_than_a_fourth_of_the_memory_within_half_a_millimeter()
     };
     let source = include_bytes!("../../assets/scout/scout.character.ron");
     let manifest = Manifest::parse("scout.character.ron", source).unwrap();
-    let lossless = open_manifest("scout", &manifest, &Limits::default(), file).unwrap();
+    let lossless = open_manifest("scout", &manifest, &ImportLimits::default(), file).unwrap();
     assert!(
         lossless
             .model
@@ -369,7 +369,7 @@ fn scouts_clips_take_less_than_a_fourth_of_the_memory_within_half_a_millimeter()
             clip_error: Some(0.0005),
             ..manifest
         },
-        &Limits::default(),
+        &ImportLimits::default(),
         file,
     )
     .unwrap();

@@ -7,7 +7,7 @@ use crate::drawn::drawn;
 use crate::messages::{assert_message, assert_messages};
 use bevy_marionette::{
     controller::BlendMode,
-    import::{FileKind, ImportSettings, Limits, Manifest, open_manifest, open_model},
+    import::{FileKind, ImportLimits, ImportSettings, Manifest, open_manifest, open_model},
     internals::{
         format::{Checked, Parsed},
         import::{
@@ -129,7 +129,7 @@ fn sample(path: &str) -> (Model, Manifest) {
     let manifest = Manifest::parse("sample", &fs::read(&path).unwrap()).unwrap();
     let read = |file: &str| Ok(fs::read(path.with_file_name(file)).unwrap().into());
     (
-        open_manifest("sample", &manifest, &Limits::default(), read)
+        open_manifest("sample", &manifest, &ImportLimits::default(), read)
             .unwrap()
             .model,
         manifest,

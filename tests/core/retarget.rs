@@ -8,7 +8,7 @@ mod same_body;
 
 use crate::messages::assert_message;
 use bevy_marionette::{
-    import::{ImportSettings, Imported, Limits, Manifest, open_manifest, open_model},
+    import::{ImportLimits, ImportSettings, Imported, Manifest, open_manifest, open_model},
     internals::{
         import::{Retarget, RetargetError},
         model::{Role, Roles, Side},
@@ -35,7 +35,7 @@ fn sample(name: &str) -> Imported {
             .map(Cow::Owned)
             .map_err(|error| error.to_string())
     };
-    open_manifest(&file, &manifest, &Limits::default(), read).unwrap()
+    open_manifest(&file, &manifest, &ImportLimits::default(), read).unwrap()
 }
 
 /// The left half and the middle of a body in a T pose that faces +Z, in centimeters: name, parent, place.
@@ -139,7 +139,7 @@ fn retarget(source: &Skeleton, target: &Skeleton, clip: &SkeletalClip) -> Skelet
     let (from, to) = (Roles::infer(source), Roles::infer(target));
     Retarget::new(source, &from, target, &to)
         .unwrap()
-        .run(clip, &Limits::default())
+        .run(clip, &ImportLimits::default())
         .unwrap()
 }
 
@@ -346,7 +346,7 @@ fn joints_without_a_counterpart_are_left_alone_and_the_report_says_so() {
     );
     assert!(report.ratio < 0.02, "{}", report.ratio);
     let there = retarget(&scout.skeleton, &other, &scout.clips[0]);
-    let back = map.run(&there, &Limits::default()).unwrap();
+    let back = map.run(&there, &ImportLimits::default()).unwrap();
     for joint in scout.skeleton.joints() {
         let name = scout.skeleton.name(joint);
         let is_mapped = report.mapped.iter().any(|[_, own, _]| **own == **name);
@@ -707,7 +707,7 @@ fn hostile_bodies_make_errors_or_finite_clips() {
         };
         let clip = SkeletalClip::new(ClipTiming::new("a", 0.5), &frames).unwrap();
         // A clip is finite, or it would not be one.
-        made += usize::from(map.run(&clip, &Limits::default()).is_ok());
+        made += usize::from(map.run(&clip, &ImportLimits::default()).is_ok());
     }
     assert!(made > 20, "{made}");
 
@@ -728,10 +728,15 @@ fn hostile_bodies_make_errors_or_finite_clips() {
             .collect(),
     };
     let long = SkeletalClip::new(ClipTiming::new("long", 86400.0), &still).unwrap();
-    assert_eq!(map.run(&long, &Limits::default()).unwrap().frame_count(), 2);
-    let few = Limits {
+    assert_eq!(
+        map.run(&long, &ImportLimits::default())
+            .unwrap()
+            .frame_count(),
+        2
+    );
+    let few = ImportLimits {
         clip_bytes: 1000,
-        ..Limits::default()
+        ..ImportLimits::default()
     };
     assert!(matches!(
         map.run(&long, &few),

@@ -4,7 +4,7 @@ use bevy_marionette::controller::{
     AnimationController, AnimationTrack, BlendMode, Clips, PlaybackEvent, TrackPriority,
     Transition, TransitionCurve,
 };
-use bevy_marionette::import::{Imported, Limits, Manifest, open_manifest};
+use bevy_marionette::import::{ImportLimits, Imported, Manifest, open_manifest};
 use bevy_marionette::{
     internals::model::{RootPath, SoaTransform},
     model::{ClipFrames, ClipTiming, JointTransform, PlaybackMode, RootDelta, SkeletalClip},
@@ -561,7 +561,7 @@ fn sample(name: &str) -> Sample {
             .unwrap()
             .into())
     };
-    let imported = open_manifest(name, &manifest, &Limits::default(), read).unwrap();
+    let imported = open_manifest(name, &manifest, &ImportLimits::default(), read).unwrap();
     Sample(imported)
 }
 

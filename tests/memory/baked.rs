@@ -2,7 +2,7 @@
 
 use super::{peak, sheet};
 use bevy_marionette::{
-    import::{BakedCharacter, ImportSettings, Limits, Manifest},
+    import::{BakedCharacter, ImportLimits, ImportSettings, Manifest},
     internals::{format::m3d, import::from_m3d},
 };
 
@@ -12,7 +12,7 @@ fn baked_files_with_any_count_changed_take_bounded_memory() {
     let imported = from_m3d("f.m3d", &parsed.value, &ImportSettings::default()).unwrap();
     let baked = BakedCharacter::new(&Manifest::of_model("f.m3d"), imported);
     let bytes = baked.to_bytes("f").unwrap();
-    let read = |bytes: &[u8]| drop(BakedCharacter::read("f", bytes, &Limits::default()));
+    let read = |bytes: &[u8]| drop(BakedCharacter::read("f", bytes, &ImportLimits::default()));
     let sound = peak(|| read(&bytes));
     assert!(sound < 3 * bytes.len(), "{sound} for {}", bytes.len());
     let mut odd = bytes.clone();

@@ -10,8 +10,8 @@ use crate::{
 use bevy_marionette::{
     format::{Diagnostic, FormatError, Severity},
     import::{
-        Avatar, BakedCharacter, FileKind, ImportReport, ImportSettings, Imported, Limits, Manifest,
-        open_manifest,
+        Avatar, BakedCharacter, FileKind, ImportLimits, ImportReport, ImportSettings, Imported,
+        Manifest, open_manifest,
     },
     internals::{
         format::{
@@ -318,7 +318,7 @@ pub fn open_unbaked(path: &Path, args: &ImportArgs) -> Opened {
 }
 
 /// Reads a file that another one names. A second line of the error is what to do.
-pub fn read_beside(path: &Path, limits: &Limits) -> Result<Cow<'static, [u8]>, String> {
+pub fn read_beside(path: &Path, limits: &ImportLimits) -> Result<Cow<'static, [u8]>, String> {
     read::read(path, limits)
         .map(Cow::Owned)
         .map_err(|Diagnostic { message, hint, .. }| {
@@ -333,7 +333,7 @@ pub fn read_beside(path: &Path, limits: &Limits) -> Result<Cow<'static, [u8]>, S
 /// Opens an animation and fits it to the rig with which it shares the most joints.
 ///
 /// With `insist`, it is an error if there is just one rig and no joint is shared.
-pub fn open_animation(path: &Path, rigs: &[&Rig], insist: bool, limits: &Limits) -> Opened {
+pub fn open_animation(path: &Path, rigs: &[&Rig], insist: bool, limits: &ImportLimits) -> Opened {
     open(path, limits, |name, _, source| {
         let parsed = md5::parse_anim(name, source)?;
         let (anim, mut warnings) = (parsed.value, parsed.warnings);
@@ -432,7 +432,7 @@ pub fn stem(path: &Path) -> String {
 
 fn open(
     path: &Path,
-    limits: &Limits,
+    limits: &ImportLimits,
     parse: impl FnOnce(&str, FileKind, &[u8]) -> Result<Parsed<Content>, FormatError>,
 ) -> Opened {
     let name = path.to_string_lossy().into_owned();

@@ -1,6 +1,6 @@
 //! Options that control how files are imported.
 
-use bevy_marionette::import::{Hand, ImportSettings, Limits, UpAxis};
+use bevy_marionette::import::{Hand, ImportLimits, ImportSettings, UpAxis};
 use clap::{
     Args,
     builder::{PossibleValuesParser, TypedValueParser},
@@ -53,8 +53,8 @@ pub struct ImportArgs {
 
 impl ImportArgs {
     /// Returns the default limits with the overrides applied.
-    pub fn limits(&self) -> Limits {
-        let mut limits = Limits::default();
+    pub fn limits(&self) -> ImportLimits {
+        let mut limits = ImportLimits::default();
         for &(name, most) in &self.limits {
             limits.set(name, most);
         }
@@ -113,16 +113,16 @@ fn limit(text: &str) -> Result<(&'static str, u64), String> {
     let (name, most) = text
         .split_once('=')
         .ok_or("expected NAME=MAX, such as joints=256")?;
-    let known = Limits::NAMES.into_iter().find(|known| *known == name);
+    let known = ImportLimits::NAMES.into_iter().find(|known| *known == name);
     let known = known.ok_or_else(|| {
         format!(
             "unknown limit; expected one of {}",
-            Limits::NAMES.join(", ")
+            ImportLimits::NAMES.join(", ")
         )
     })?;
     let most = most
         .parse()
         .ok()
-        .filter(|&most| Limits::default().set(known, most));
+        .filter(|&most| ImportLimits::default().set(known, most));
     Ok((known, most.ok_or("expected a whole number in range")?))
 }

@@ -2,7 +2,7 @@
 
 use bevy_marionette::{
     format::Diagnostic,
-    import::{FileKind, Limits},
+    import::{FileKind, ImportLimits},
 };
 use std::{
     fs::{self, File},
@@ -11,10 +11,10 @@ use std::{
     sync::atomic::{AtomicUsize, Ordering},
 };
 
-/// Reads a regular file of at most [`Limits::file_bytes`].
+/// Reads a regular file of at most [`ImportLimits::file_bytes`].
 ///
 /// Whatever the file system says about the length, at most one byte more than the limit is read.
-pub fn read(path: &Path, limits: &Limits) -> Result<Vec<u8>, Diagnostic> {
+pub fn read(path: &Path, limits: &ImportLimits) -> Result<Vec<u8>, Diagnostic> {
     check(path, limits)?;
     let mut source = Vec::new();
     let file = File::open(path).map_err(|error| unreadable(path, &error))?;
@@ -27,7 +27,7 @@ pub fn read(path: &Path, limits: &Limits) -> Result<Vec<u8>, Diagnostic> {
 }
 
 /// Returns the length of a file that [`read`] would accept.
-pub fn check(path: &Path, limits: &Limits) -> Result<u64, Diagnostic> {
+pub fn check(path: &Path, limits: &ImportLimits) -> Result<u64, Diagnostic> {
     let metadata = fs::metadata(path).map_err(|error| unreadable(path, &error))?;
     if metadata.is_dir() {
         let message = "expected a file, found a directory".to_owned();
@@ -53,7 +53,7 @@ pub fn reason(error: &io::Error) -> String {
     }
 }
 
-fn check_size(path: &Path, bytes: u64, limits: &Limits) -> Result<(), Diagnostic> {
+fn check_size(path: &Path, bytes: u64, limits: &ImportLimits) -> Result<(), Diagnostic> {
     limits
         .check_size(&path.to_string_lossy(), bytes)
         .map_err(|mut error| error.diagnostics.remove(0))

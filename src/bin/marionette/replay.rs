@@ -7,7 +7,7 @@ use crate::{
 use bevy_marionette::{
     controller::{Clips, FiredCallback, PlaybackEvent},
     format::Diagnostic,
-    import::Limits,
+    import::ImportLimits,
     internals::record::{ClipTable, Frames},
     record::{CheckedCharacter, Difference, RecordingFile},
 };
@@ -52,7 +52,7 @@ impl Replay {
             term::complain(&[Diagnostic::error(&name, message)]);
             Ok(false)
         };
-        let bytes = match read::read(&self.file, &Limits::default()) {
+        let bytes = match read::read(&self.file, &ImportLimits::default()) {
             Ok(bytes) => bytes,
             Err(diagnostic) => {
                 term::complain(&[diagnostic]);

@@ -11,7 +11,7 @@ use super::{
 use crate::{
     format::FormatError,
     import::{
-        Limits,
+        ImportLimits,
         axes::Basis,
         names::named,
         nodes::Rig,
@@ -51,7 +51,7 @@ impl StackReader<'_> {
     pub(super) fn run(
         &self,
         bare: &mut Bare,
-        limits: &Limits,
+        limits: &ImportLimits,
         file_bytes: usize,
         report: &mut Report,
     ) -> Result<FileClips, FormatError> {

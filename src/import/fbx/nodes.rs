@@ -8,7 +8,7 @@ use crate::{
     format::FormatError,
     hierarchy::Hierarchy,
     import::{
-        Limits,
+        ImportLimits,
         axes::Basis,
         lods,
         nodes::{Local, Node, Rig, may_be_hidden, shown_at},
@@ -169,7 +169,7 @@ pub(super) fn read(
     scene: &Scene,
     basis: &Basis,
     meshes: &[NodeMesh],
-    limits: &Limits,
+    limits: &ImportLimits,
     report: &mut Report,
     is_joint: Option<&dyn Fn(&str) -> bool>,
 ) -> Result<Rig, FormatError> {

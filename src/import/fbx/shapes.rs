@@ -16,7 +16,7 @@ use super::{
 use crate::{
     format::FormatError,
     import::{
-        Limits,
+        ImportLimits,
         axes::Basis,
         morph_normals::SmoothNormals,
         names::named,
@@ -79,7 +79,7 @@ impl<'a> FileShapes<'a> {
         scene: &'a Scene,
         rig: &Rig,
         meshes: &[NodeMesh<'a>],
-        limits: &Limits,
+        limits: &ImportLimits,
         file_bytes: usize,
         report: &mut Report,
     ) -> Result<Self, FormatError> {

@@ -10,7 +10,7 @@ use super::{
 use crate::{
     format::FormatError,
     import::{
-        Limits,
+        ImportLimits,
         axes::Basis,
         influences::VertexWeights,
         names::{named, part_name},
@@ -36,7 +36,7 @@ pub(super) struct MeshReader<'a> {
     pub(super) rig: &'a Rig,
     pub(super) shapes: &'a FileShapes<'a>,
     pub(super) materials: &'a FileMaterials,
-    pub(super) limits: &'a Limits,
+    pub(super) limits: &'a ImportLimits,
 }
 
 /// The joints of a mesh: those of its clusters, and that of its node for vertices without weight.

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     format::FormatError,
-    import::{Limits, report::Report},
+    import::{ImportLimits, report::Report},
     parallel::{about, in_parallel},
     plural::there_are,
 };
@@ -26,7 +26,7 @@ pub(super) struct Accessors<'a> {
     pub(super) root: &'a Root,
     buffers: &'a Buffers<'a>,
     decoded: &'a Decoded,
-    limits: &'a Limits,
+    limits: &'a ImportLimits,
     /// Elements that may still be read.
     budget: AtomicU64,
     /// Elements that may still be read for the keys of clips.
@@ -54,7 +54,7 @@ impl<'a> Accessors<'a> {
         root: &'a Root,
         buffers: &'a Buffers<'a>,
         decoded: &'a Decoded,
-        limits: &'a Limits,
+        limits: &'a ImportLimits,
         bytes: u64,
     ) -> Self {
         let budget = |bytes: u64| {

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     format::{FormatError, reader::CUT_OFF},
-    import::{Limits, named_file::NamedFile, open::reason_and_hint, report::Report},
+    import::{ImportLimits, named_file::NamedFile, open::reason_and_hint, report::Report},
 };
 use std::{
     borrow::Cow,
@@ -31,7 +31,7 @@ impl<'s> Buffers<'s> {
     /// Reads every buffer that a view is in. `read` returns the contents of a file named relative to the glTF file.
     pub(super) fn read(
         document: &Document<'s>,
-        limits: &Limits,
+        limits: &ImportLimits,
         report: &Report,
         read: &mut dyn FnMut(&str) -> Result<Cow<'s, [u8]>, String>,
     ) -> Result<Self, FormatError> {

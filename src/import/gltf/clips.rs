@@ -15,7 +15,7 @@ use super::{
 use crate::{
     format::FormatError,
     import::{
-        Limits,
+        ImportLimits,
         axes::Basis,
         keys::{Between, KeyTrack},
         names::named,
@@ -69,7 +69,7 @@ impl AnimationReader<'_> {
     pub(super) fn run(
         &self,
         bare: &mut Bare,
-        limits: &Limits,
+        limits: &ImportLimits,
         report: &mut Report,
     ) -> Result<FileClips, FormatError> {
         let animations = &self.accessors.root.animations;

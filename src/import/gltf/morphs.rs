@@ -9,7 +9,7 @@ use super::{
 use crate::{
     format::FormatError,
     import::{
-        Limits,
+        ImportLimits,
         keys::Between,
         names::{given, named},
         nodes::Rig,
@@ -39,7 +39,7 @@ impl FileMorphs {
         accessors: &Accessors,
         rig: &Rig,
         vrm: &Vrm,
-        limits: &Limits,
+        limits: &ImportLimits,
         report: &mut Report,
     ) -> Result<Self, FormatError> {
         let mut binds = vrm.binds();
@@ -147,7 +147,7 @@ fn animated_expressions(
 fn target_counts(
     accessors: &Accessors,
     rig: &Rig,
-    limits: &Limits,
+    limits: &ImportLimits,
     report: &Report,
 ) -> Result<BTreeMap<usize, usize>, FormatError> {
     let root = accessors.root;

@@ -11,7 +11,7 @@ use super::{
 use crate::{
     format::FormatError,
     import::{
-        Limits,
+        ImportLimits,
         axes::Basis,
         influences::{VertexWeights, WeightReader},
         morph_normals::{flat_work, shade_flat},
@@ -34,7 +34,7 @@ pub(super) struct PrimitiveReader<'a> {
     pub(super) accessors: &'a Accessors<'a>,
     pub(super) basis: &'a Basis,
     pub(super) rig: &'a Rig,
-    pub(super) limits: &'a Limits,
+    pub(super) limits: &'a ImportLimits,
     /// The contents of the file about each material that the model has no place for.
     pub(super) materials: &'a [FileMaterial],
     pub(super) morphs: &'a FileMorphs,

@@ -7,7 +7,7 @@ use crate::{
         m3d::{M3d, M3dKey},
     },
     import::{
-        Limits,
+        ImportLimits,
         axes::Basis,
         names::named,
         report::Report,
@@ -28,7 +28,7 @@ pub(super) fn import(
     basis: &Basis,
     (joint_of_bone, frames): (&[JointIndex], &[Frame]),
     bare: &mut Bare,
-    limits: &Limits,
+    limits: &ImportLimits,
     report: &mut Report,
 ) -> Result<FileClips, FormatError> {
     if m3d.clips.is_empty() {

@@ -11,7 +11,8 @@ use crate::{
     },
     hierarchy::Hierarchy,
     import::{
-        EmbeddedManifest, Hand, Images, ImportReport, ImportSettings, Imported, Limits, UpAxis,
+        EmbeddedManifest, Hand, Images, ImportLimits, ImportReport, ImportSettings, Imported,
+        UpAxis,
         axes::Basis,
         influences::{VertexWeights, WeightReader},
         names::{given, named},
@@ -82,7 +83,7 @@ pub fn from_md5(
 }
 
 /// Rejects a file with too many joints, or weights.
-fn check(mesh: &Md5Mesh, limits: &Limits, report: &Report) -> Result<(), FormatError> {
+fn check(mesh: &Md5Mesh, limits: &ImportLimits, report: &Report) -> Result<(), FormatError> {
     if mesh.joints.len() > Skeleton::MAX_JOINTS {
         let error = SkeletonError::TooManyJoints(mesh.joints.len());
         return Err(report.error("", error.to_string(), ""));

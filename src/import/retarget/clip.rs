@@ -7,7 +7,7 @@ use super::{
     limbs, rotations,
 };
 use crate::{
-    import::Limits,
+    import::ImportLimits,
     model::{ClipFrames, JointIndex, JointTransform, RawClip, SkeletalClip},
     pose::{ClipLayer, Evaluate, Scratch},
 };
@@ -21,7 +21,7 @@ const MOST_FRAMES: usize = 100_000;
 pub(in crate::import) fn retarget_frames(
     map: &Retarget,
     clip: &SkeletalClip,
-    limits: &Limits,
+    limits: &ImportLimits,
 ) -> Result<RawClip, RetargetError> {
     let clip = &clip.bind(map.source);
     let (times, is_even) = if map.is_same && map.is_joint_by_joint() {

@@ -30,7 +30,7 @@ mod rest;
 mod same;
 mod t_pose;
 
-use super::Limits;
+use super::ImportLimits;
 use crate::{
     format::Diagnostic,
     import::names::listed,
@@ -46,11 +46,11 @@ use serde::Serialize;
 /// Makes clips of one humanoid play on another.
 ///
 /// ```
-/// # use bevy_marionette::{import::Limits, internals::{import::{Retarget, RetargetError}, model::Roles}};
+/// # use bevy_marionette::{import::ImportLimits, internals::{import::{Retarget, RetargetError}, model::Roles}};
 /// # use bevy_marionette::model::{SkeletalClip, Skeleton};
 /// # fn retargeted(knight: &Skeleton, walk: &SkeletalClip, scout: &Skeleton) -> Result<SkeletalClip, RetargetError> {
 /// let retarget = Retarget::new(knight, &Roles::infer(knight), scout, &Roles::infer(scout))?;
-/// retarget.run(walk, &Limits::default())
+/// retarget.run(walk, &ImportLimits::default())
 /// # }
 /// ```
 #[derive(Clone, Debug)]
@@ -210,7 +210,11 @@ impl<'a> Retarget<'a> {
     ///
     /// # Errors
     /// The clip is too large for `limits`, or so far off that its numbers are not finite.
-    pub fn run(&self, clip: &SkeletalClip, limits: &Limits) -> Result<SkeletalClip, RetargetError> {
+    pub fn run(
+        &self,
+        clip: &SkeletalClip,
+        limits: &ImportLimits,
+    ) -> Result<SkeletalClip, RetargetError> {
         Ok(retarget_frames(self, clip, limits)?.build()?)
     }
 

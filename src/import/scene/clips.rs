@@ -8,7 +8,7 @@ use super::{
 use crate::{
     format::FormatError,
     import::{
-        ClipEntry, Limits,
+        ClipEntry, ImportLimits,
         limits::ClipTotals,
         names::{UniqueNames, listed},
         report::Report,
@@ -25,7 +25,7 @@ pub(in crate::import) const MOST_NAMES: usize = 100;
 pub(in crate::import) struct Clips<'a> {
     /// The place of clips in the file, for warnings about several.
     place: &'static str,
-    limits: &'a Limits,
+    limits: &'a ImportLimits,
     skeleton: &'a Skeleton,
     reach: &'a mut Reach,
     sampler: Sampler<'a>,
@@ -71,7 +71,7 @@ impl<'a> Clips<'a> {
     pub(in crate::import) fn new(
         place: &'static str,
         bare: &'a mut Bare,
-        limits: &'a Limits,
+        limits: &'a ImportLimits,
     ) -> Self {
         Self {
             place,

@@ -19,7 +19,7 @@ const ANIM: &str = "MD5Version 10\ncommandline \"\"\nnumFrames 3\nnumJoints 2\nf
 
 fn open(
     manifest: &Manifest,
-    limits: &Limits,
+    limits: &ImportLimits,
     anim: &str,
     reads: &mut usize,
 ) -> Result<Imported, FormatError> {
@@ -49,9 +49,9 @@ fn a_file_that_four_thousand_entries_name_is_parsed_once_and_its_clips_share_the
     };
     let (mut reads, limits) = (
         0,
-        Limits {
+        ImportLimits {
             total_bytes: 4096,
-            ..Limits::default()
+            ..ImportLimits::default()
         },
     );
     let manifest = many_clips(4000, &entry);
@@ -114,7 +114,7 @@ fn keys_at_frames_are_placed_by_the_clips_frame_rate_or_by_the_one_that_is_given
     };
     let placed = |frame_rate: Option<f64>| {
         let manifest = many_clips(1, &keys(frame_rate));
-        let clip = open(&manifest, &Limits::default(), ANIM, &mut 0)
+        let clip = open(&manifest, &ImportLimits::default(), ANIM, &mut 0)
             .unwrap()
             .model
             .clips
@@ -190,7 +190,7 @@ fn frames_of_a_file_keep_their_numbers_where_fast_turns_get_more_of_them() {
         clips: [("second".to_owned(), second), ("whole".to_owned(), whole)].into(),
         ..Manifest::of_model("a.md5mesh")
     };
-    let opened = open(&manifest, &Limits::default(), &anim, &mut 0).unwrap();
+    let opened = open(&manifest, &ImportLimits::default(), &anim, &mut 0).unwrap();
     let [second, whole] = &opened.model.clips[..] else {
         panic!("two clips");
     };
@@ -231,7 +231,7 @@ fn root_motion_is_taken_out_once_for_clips_that_share_their_frames() {
             clip_error,
             ..own.clone()
         };
-        let clips = open(&own, &Limits::default(), &anim, &mut 0)
+        let clips = open(&own, &ImportLimits::default(), &anim, &mut 0)
             .unwrap()
             .model
             .clips;
@@ -257,10 +257,15 @@ fn root_motion_is_taken_out_once_for_clips_that_share_their_frames() {
         );
         assert_eq!(totals[1], None);
     }
-    let off = open(&many_clips(1, &entry), &Limits::default(), &anim, &mut 0)
-        .unwrap()
-        .model
-        .clips;
+    let off = open(
+        &many_clips(1, &entry),
+        &ImportLimits::default(),
+        &anim,
+        &mut 0,
+    )
+    .unwrap()
+    .model
+    .clips;
     assert_eq!(off[0].root_path(), None);
 }
 
@@ -275,7 +280,7 @@ fn a_mirror_image_has_what_its_original_has_on_the_other_side() {
             \"of a\": (mirror: \"a\"),
         })";
     let manifest = Manifest::parse("a", text.as_bytes()).unwrap();
-    let imported = open(&manifest, &Limits::default(), &anim, &mut 0).unwrap();
+    let imported = open(&manifest, &ImportLimits::default(), &anim, &mut 0).unwrap();
     let clip = |name: &str| {
         imported
             .model
@@ -322,9 +327,9 @@ fn an_unknown_root_is_an_error_that_lists_the_joints() {
             ..Manifest::of_model("a.md5mesh")
         }
     };
-    assert!(open(&joint("tip"), &Limits::default(), ANIM, &mut 0).is_ok());
+    assert!(open(&joint("tip"), &ImportLimits::default(), ANIM, &mut 0).is_ok());
     for name in ["hips", "rot"] {
-        let error = open(&joint(name), &Limits::default(), ANIM, &mut 0).unwrap_err();
+        let error = open(&joint(name), &ImportLimits::default(), ANIM, &mut 0).unwrap_err();
         assert_message(&format!("manifest: root motion of the joint {name}"), error);
     }
 }
@@ -339,7 +344,7 @@ fn a_negative_frame_rate_plays_the_frames_backward_at_that_speed() {
         },
     );
     let play = |anim: &str| {
-        open(&manifest, &Limits::default(), anim, &mut 0)
+        open(&manifest, &ImportLimits::default(), anim, &mut 0)
             .unwrap()
             .model
             .clips
@@ -371,7 +376,7 @@ fn several_clips_are_cut_from_one() {
             \"late\": (file: \"a.md5anim\", seconds: (1, 2)),
         })";
     let manifest = Manifest::parse("a", text.as_bytes()).unwrap();
-    let imported = open(&manifest, &Limits::default(), ANIM, &mut 0).unwrap();
+    let imported = open(&manifest, &ImportLimits::default(), ANIM, &mut 0).unwrap();
     let ends = |name: &str| {
         let clip = imported
             .model
@@ -406,7 +411,12 @@ fn clips_of_another_file_are_made_once_for_all_entries_that_change_them_alike() 
         file: Some("a.md5anim".into()),
         ..ClipEntry::default()
     };
-    let made = open(&many_clips(1, &entry), &Limits::default(), &anim, &mut 0);
+    let made = open(
+        &many_clips(1, &entry),
+        &ImportLimits::default(),
+        &anim,
+        &mut 0,
+    );
     let glb = to_glb("a.glb", &made.unwrap().model, None, |_, _| None);
     let glb = glb.unwrap().value;
     let text = "(model: \"a.md5mesh\", clips: {
@@ -423,7 +433,7 @@ fn clips_of_another_file_are_made_once_for_all_entries_that_change_them_alike() 
             _ => MESH.as_bytes(),
         }))
     };
-    let imported = open_manifest("a", &manifest, &Limits::default(), read).unwrap();
+    let imported = open_manifest("a", &manifest, &ImportLimits::default(), read).unwrap();
     let clips = imported.model.clips;
     let keys: Vec<usize> = clips.iter().map(SkeletalClip::frames_key).collect();
     assert_eq!(clips.len(), 5, "{:?}", imported.warnings);
@@ -442,7 +452,12 @@ fn a_clip_without_an_entry_counts_once_toward_how_far_joints_go() {
         additive: Some(true),
         ..ClipEntry::default()
     };
-    let additive = open(&many_clips(1, &entry), &Limits::default(), ANIM, &mut 0);
+    let additive = open(
+        &many_clips(1, &entry),
+        &ImportLimits::default(),
+        ANIM,
+        &mut 0,
+    );
     let model = additive.unwrap().model;
     let glb = to_glb("a.glb", &model, None, |_, _| None).unwrap().value;
     let alone = open_model("a.glb", &glb, &ImportSettings::default()).unwrap();
@@ -454,7 +469,7 @@ fn a_clip_without_an_entry_counts_once_toward_how_far_joints_go() {
             ..Manifest::of_model("a.glb")
         };
         let read = |_: &str| Ok(Cow::Borrowed(&*glb));
-        let imported = open_manifest("a", &manifest, &Limits::default(), read).unwrap();
+        let imported = open_manifest("a", &manifest, &ImportLimits::default(), read).unwrap();
         assert_eq!(imported.reach, alone.reach);
     }
 }
@@ -465,7 +480,7 @@ fn joints_that_share_a_name_are_warned_about() {
         joint_names: vec!["a".into(), "a".into()],
         ..Manifest::of_model("a.md5mesh")
     };
-    let imported = open(&manifest, &Limits::default(), ANIM, &mut 0).unwrap();
+    let imported = open(&manifest, &ImportLimits::default(), ANIM, &mut 0).unwrap();
     assert_messages(
         "manifest: names that several joints share",
         &imported.warnings,
@@ -474,7 +489,7 @@ fn joints_that_share_a_name_are_warned_about() {
         joint_names: ["a", "b", "c", "d", "e"].map(Into::into).into(),
         ..manifest
     };
-    let imported = open(&many, &Limits::default(), ANIM, &mut 0).unwrap();
+    let imported = open(&many, &ImportLimits::default(), ANIM, &mut 0).unwrap();
     assert_messages("manifest: more names than joints", &imported.warnings);
     let twice = MESH.replace("\"tip\"", "\"root\"");
     let warnings = open_model("a.md5mesh", twice.as_bytes(), &ImportSettings::default())

@@ -3,8 +3,8 @@ use crate::messages::assert_message;
 
 #[test]
 fn every_name_sets_its_own_limit() {
-    for name in Limits::NAMES {
-        let mut limits = Limits::NONE;
+    for name in ImportLimits::NAMES {
+        let mut limits = ImportLimits::NONE;
         assert!(limits.set(name, 7));
         let text = ron::to_string(&limits).unwrap();
         assert!(text.contains(&format!("{name}:7")), "{text}");
@@ -14,15 +14,15 @@ fn every_name_sets_its_own_limit() {
             "{text}"
         );
     }
-    assert!(!Limits::NONE.clone().set("bones", 7));
-    assert!(!Limits::NONE.clone().set("joints", 1 << 40));
+    assert!(!ImportLimits::NONE.clone().set("bones", 7));
+    assert!(!ImportLimits::NONE.clone().set("joints", 1 << 40));
 }
 
 #[test]
 fn an_error_names_the_limit_and_both_numbers() {
-    let limits = Limits {
+    let limits = ImportLimits {
         file_bytes: 10,
-        ..Limits::default()
+        ..ImportLimits::default()
     };
     assert!(limits.check_size("a.m3d", 10).is_ok());
     let error = limits.check_size("a.m3d", 11).unwrap_err();

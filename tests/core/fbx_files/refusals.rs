@@ -8,7 +8,7 @@ use super::{
 use crate::messages::assert_message;
 use bevy_marionette::{
     format::FormatError,
-    import::{ImportSettings, Limits, open_model},
+    import::{ImportLimits, ImportSettings, open_model},
     internals::import::open_clips,
 };
 
@@ -67,7 +67,7 @@ fn limits_are_named() {
         }
     }
     let settings = ImportSettings {
-        limits: Limits::NONE,
+        limits: ImportLimits::NONE,
         ..ImportSettings::default()
     };
     assert!(open_model("f.fbx", file.as_bytes(), &settings).is_ok());

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::messages::assert_message;
 use bevy_marionette::{
-    import::{ImportSettings, Imported, Limits, open_model},
+    import::{ImportLimits, ImportSettings, Imported, open_model},
     internals::pose::MorphVertices,
     model::{Model, SkinPart},
 };
@@ -275,7 +275,7 @@ fn limits_hold_for_shapes() {
         );
     }
     let text = file.text();
-    let open = |change: &dyn Fn(&mut Limits)| {
+    let open = |change: &dyn Fn(&mut ImportLimits)| {
         let mut settings = ImportSettings::default();
         change(&mut settings.limits);
         open_model("f.fbx", text.as_bytes(), &settings)
@@ -285,7 +285,7 @@ fn limits_hold_for_shapes() {
     let targets = imported.model.parts.iter().flat_map(|part| &part.morphs);
     let moved = targets.map(|target| target.vertices.len() as u32).sum();
     assert!(moved > 6, "{moved}");
-    let enough = |limits: &mut Limits| (limits.morphs, limits.morph_vertices) = (3, moved);
+    let enough = |limits: &mut ImportLimits| (limits.morphs, limits.morph_vertices) = (3, moved);
     assert!(open(&enough).is_ok());
     let error = open(&|limits| limits.morphs = 2).unwrap_err();
     assert_message("fbx: limit of morphs", error);

@@ -12,7 +12,7 @@ use bevy_marionette::{
         AnimationController, AnimationTrack, BlendMode, TrackPriority, Transition, TransitionCurve,
     },
     format::{Diagnostic, FormatError, Severity},
-    import::{BakedCharacter, ImportSettings, Limits, Manifest, open_manifest},
+    import::{BakedCharacter, ImportLimits, ImportSettings, Manifest, open_manifest},
     internals::{
         format::{m3d, md5},
         import::{clip_from_md5, from_m3d, from_md5, skeleton_of_anim},
@@ -268,7 +268,7 @@ fn scene(name: &str, source: &[u8]) {
 
 /// Any bytes as a baked character: read, written, read again, and posed.
 pub fn baked(source: &[u8]) {
-    let baked = match BakedCharacter::read("f.character.bin", source, &Limits::default()) {
+    let baked = match BakedCharacter::read("f.character.bin", source, &ImportLimits::default()) {
         Ok(baked) => baked,
         Err(error) => return is_sound_error(&error, source),
     };
@@ -277,7 +277,7 @@ pub fn baked(source: &[u8]) {
         bytes.unwrap_or_else(|error| panic!("{error}"))
     };
     let bytes = written(&baked);
-    let again = BakedCharacter::read("again", &bytes, &Limits::default());
+    let again = BakedCharacter::read("again", &bytes, &ImportLimits::default());
     let again = again.unwrap_or_else(|error| panic!("{error}"));
     assert!(written(&again) == bytes);
     let BakedCharacter {
@@ -393,7 +393,7 @@ pub fn manifest(source: &[u8]) {
         name if name.ends_with(".md5anim") => Ok(ANIM.into()),
         _ => Err("no such file".to_owned()),
     };
-    match open_manifest("f.character.ron", &manifest, &Limits::default(), read) {
+    match open_manifest("f.character.ron", &manifest, &ImportLimits::default(), read) {
         Ok(imported) => {
             is_sound(&imported.model);
             poses(

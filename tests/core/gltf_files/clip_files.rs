@@ -9,7 +9,7 @@ use super::{
     formula::{Reference, error},
 };
 use crate::messages::is_like;
-use bevy_marionette::import::{Imported, Limits, Manifest, open_manifest};
+use bevy_marionette::import::{ImportLimits, Imported, Manifest, open_manifest};
 use fastrand::Rng;
 use glam::{Mat4, Quat, Vec3, Vec4};
 use serde_json::{Value, json};
@@ -210,7 +210,7 @@ pub fn assemble(model: &[u8], clips: &[u8], entry: &str) -> Imported {
             clips
         }))
     };
-    open_manifest("a.character.ron", &manifest, &Limits::default(), read)
+    open_manifest("a.character.ron", &manifest, &ImportLimits::default(), read)
         .unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -793,7 +793,8 @@ fn case_off(folder: &str, model: &str, clips: &str, full: &str, retarget: bool) 
             &clips[..]
         }))
     };
-    let imported = open_manifest("a.character.ron", &manifest, &Limits::default(), read).unwrap();
+    let imported =
+        open_manifest("a.character.ron", &manifest, &ImportLimits::default(), read).unwrap();
     let glb = case(folder, full);
     let json_length = u32::from_le_bytes(glb[12..16].try_into().unwrap()) as usize;
     let json: Value = serde_json::from_slice(&glb[20..20 + json_length]).unwrap();
@@ -870,7 +871,8 @@ fn a_joint_that_is_only_turned_keeps_the_length_of_its_bone() {
             &clips[..]
         }))
     };
-    let imported = open_manifest("a.character.ron", &manifest, &Limits::default(), read).unwrap();
+    let imported =
+        open_manifest("a.character.ron", &manifest, &ImportLimits::default(), read).unwrap();
     let mut heights: Vec<f32> =
         super::formula::posed(&imported, Some(&imported.model.clips[0]), 0.0)
             .into_iter()

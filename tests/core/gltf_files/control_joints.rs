@@ -8,7 +8,7 @@ use super::{
 };
 use crate::messages::assert_messages;
 use bevy_marionette::{
-    import::{Imported, Limits, Manifest, open_manifest},
+    import::{ImportLimits, Imported, Manifest, open_manifest},
     internals::import::{WriteFormat, losses, to_glb},
 };
 use fastrand::Rng;
@@ -159,8 +159,13 @@ fn a_manifest_names_control_joints_and_is_told_which_are_missing() {
     assert_eq!(again.as_ref(), Ok(&manifest));
     let glb = flagged(Default::default()).file.glb();
     let read = |_: &str| Ok(Cow::Borrowed(&glb[..]));
-    let imported =
-        open_manifest("hero.character.ron", &manifest, &Limits::default(), read).unwrap();
+    let imported = open_manifest(
+        "hero.character.ron",
+        &manifest,
+        &ImportLimits::default(),
+        read,
+    )
+    .unwrap();
     assert_eq!(control(&imported), [2, 3]);
     let error = error_of_clip(&painted(&[2, 3]), &imported, "walk");
     assert!(error < BOUND, "{error}");
@@ -185,8 +190,13 @@ fn a_manifest_names_control_joints_and_is_told_which_are_missing() {
     .file
     .glb();
     let read = |_: &str| Ok(Cow::Borrowed(&glb[..]));
-    let imported =
-        open_manifest("hero.character.ron", &manifest, &Limits::default(), read).unwrap();
+    let imported = open_manifest(
+        "hero.character.ron",
+        &manifest,
+        &ImportLimits::default(),
+        read,
+    )
+    .unwrap();
     assert_eq!(control(&imported), [0, 4]);
     assert_messages(
         "gltf: vertices that only have weights of a control joint",

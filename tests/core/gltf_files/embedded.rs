@@ -7,7 +7,7 @@ use super::{
 use crate::messages::{assert_message, assert_messages};
 use bevy_marionette::{
     format::Diagnostic,
-    import::{ImportSettings, Imported, Limits, Manifest, open_manifest, open_model},
+    import::{ImportLimits, ImportSettings, Imported, Manifest, open_manifest, open_model},
     internals::import::to_glb,
     model::PlaybackMode,
 };
@@ -41,7 +41,7 @@ fn empty(chain: &mut Chain, joint: usize, node: Value) -> usize {
 fn assembled(chain: &Chain, manifest: &Manifest) -> Imported {
     let glb = chain.file.glb();
     let read = |_: &str| Ok(Cow::Borrowed(&glb[..]));
-    open_manifest("f", manifest, &Limits::default(), read).unwrap()
+    open_manifest("f", manifest, &ImportLimits::default(), read).unwrap()
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn a_clip_may_have_as_many_callbacks_as_the_limit_and_no_more() {
     };
     assert_eq!(opened(3).unwrap().model.clips[0].timing.callbacks.len(), 3);
     assert_message("gltf: limit of callbacks", opened(2).unwrap_err());
-    assert_eq!(Limits::default().callbacks, 1 << 14);
+    assert_eq!(ImportLimits::default().callbacks, 1 << 14);
 }
 
 #[test]

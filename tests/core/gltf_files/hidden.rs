@@ -5,7 +5,7 @@ use super::{
     formula::{Reference, posed},
     open, variants,
 };
-use bevy_marionette::import::{Imported, Limits, Manifest, open_manifest};
+use bevy_marionette::import::{ImportLimits, Imported, Manifest, open_manifest};
 use fastrand::Rng;
 use glam::{DVec3, Mat4, Vec3};
 use serde_json::json;
@@ -173,7 +173,7 @@ fn what_only_the_clip_of_another_file_shows_has_its_shape_too() {
             }))
         };
         let imported =
-            open_manifest("m.character.ron", &manifest, &Limits::default(), read).unwrap();
+            open_manifest("m.character.ron", &manifest, &ImportLimits::default(), read).unwrap();
         let part = imported
             .model
             .parts

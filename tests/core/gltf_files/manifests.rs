@@ -8,7 +8,7 @@ use super::{
 use crate::messages::{assert_message, assert_messages, is_like};
 use bevy_marionette::{
     format::Diagnostic,
-    import::{Imported, Limits, Manifest, open_manifest},
+    import::{ImportLimits, Imported, Manifest, open_manifest},
     model::PlaybackMode,
 };
 use fastrand::Rng;
@@ -61,8 +61,13 @@ fn assemble(hero: &Chain, dancer: &Chain, manifest: &str) -> Imported {
         "dance.glb" => Ok(Cow::Borrowed(&dancer[..])),
         _ => Err("no such file".to_owned()),
     };
-    open_manifest("hero.character.ron", &manifest, &Limits::default(), read)
-        .unwrap_or_else(|error| panic!("{error}"))
+    open_manifest(
+        "hero.character.ron",
+        &manifest,
+        &ImportLimits::default(),
+        read,
+    )
+    .unwrap_or_else(|error| panic!("{error}"))
 }
 
 const DANCE: &str =
@@ -287,7 +292,7 @@ fn every_finding_about_a_manifest_has_its_place() {
             _ => Err("no such file".to_owned()),
         };
         let found = Manifest::parse("m", text.as_bytes())
-            .and_then(|manifest| open_manifest("m", &manifest, &Limits::default(), read));
+            .and_then(|manifest| open_manifest("m", &manifest, &ImportLimits::default(), read));
         let found = match found {
             Ok(imported) => imported.warnings,
             Err(error) => error.diagnostics,

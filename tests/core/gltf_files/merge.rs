@@ -3,7 +3,7 @@
 use super::file::random_turn;
 use crate::{drawn::drawn, messages::assert_messages};
 use bevy_marionette::{
-    import::{Imported, Limits, Manifest, open_manifest},
+    import::{ImportLimits, Imported, Manifest, open_manifest},
     model::{Material, Model, SkinPart},
 };
 use fastrand::Rng;
@@ -57,7 +57,13 @@ fn open(glb: &[u8], entries: &str) -> Imported {
     let again = Manifest::parse("again", manifest.to_ron().unwrap().as_bytes());
     assert_eq!(again.as_ref(), Ok(&manifest));
     let read = |_: &str| Ok(Cow::Borrowed(glb));
-    open_manifest("scout.character.ron", &manifest, &Limits::default(), read).unwrap()
+    open_manifest(
+        "scout.character.ron",
+        &manifest,
+        &ImportLimits::default(),
+        read,
+    )
+    .unwrap()
 }
 
 fn names(model: &Model) -> Vec<&str> {

@@ -7,7 +7,7 @@ use super::{
     import, import_with_warnings, open, variants,
 };
 use bevy_marionette::{
-    import::{Imported, Limits, Manifest, open_manifest},
+    import::{ImportLimits, Imported, Manifest, open_manifest},
     internals::{
         pose::{ClipLayer, Evaluate, Scratch},
         rig::{
@@ -433,7 +433,7 @@ fn in_a_mirror_the_pose_in_place_moved_by_the_root_motion_is_the_pose_of_the_fil
         let manifest = Manifest::parse("m.character.ron", manifest.as_bytes()).unwrap();
         let read = |_: &str| Ok(Cow::Borrowed(&glb[..]));
         let imported =
-            open_manifest("m.character.ron", &manifest, &Limits::default(), read).unwrap();
+            open_manifest("m.character.ron", &manifest, &ImportLimits::default(), read).unwrap();
         let reference = Reference::of_glb(&glb);
         let clip = &imported.model.clips[0];
         let path = clip.root_path().expect("it travels");

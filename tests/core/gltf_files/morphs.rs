@@ -8,7 +8,7 @@ use super::{
 };
 use crate::messages::{assert_message, assert_messages};
 use bevy_marionette::{
-    import::{ImportSettings, Imported, Limits, Manifest, open_manifest, open_model},
+    import::{ImportLimits, ImportSettings, Imported, Manifest, open_manifest, open_model},
     internals::{
         import::{open_clips, to_glb},
         model::MorphDelta,
@@ -380,21 +380,21 @@ fn broken_targets_and_channels_are_refused_or_left_out() {
     let (imported, _) = import_with_warnings(&disorder, "gltf: weights in disorder");
     assert_eq!(imported.model.clips[0].morph_frame_count(), 2);
     // Limits.
-    let limits = |limits: Limits| {
+    let limits = |limits: ImportLimits| {
         let settings = ImportSettings {
             limits,
             ..ImportSettings::default()
         };
         open_model("f.glb", &file().0.glb(), &settings).unwrap_err()
     };
-    let morphs = Limits {
+    let morphs = ImportLimits {
         morphs: 1,
-        ..Limits::default()
+        ..ImportLimits::default()
     };
     assert_message("gltf: limit of morphs", limits(morphs));
-    let morph_vertices = Limits {
+    let morph_vertices = ImportLimits {
         morph_vertices: 15,
-        ..Limits::default()
+        ..ImportLimits::default()
     };
     assert_message("gltf: limit of morph_vertices", limits(morph_vertices));
     assert_eq!(MorphDelta::default().position, Vec3::ZERO);
@@ -439,7 +439,7 @@ fn speech_in_a_manifest_is_a_clip_of_the_shapes_that_the_model_has() {
     add_cube(&mut file, 3, Some(&["blink", "jawOpen", "oh"]), &mut random);
     let glb = file.glb();
     let read = |_: &str| Ok((&glb[..]).into());
-    let open = |clips: &str, limits: &Limits| {
+    let open = |clips: &str, limits: &ImportLimits| {
         let text = format!("(model: \"face.glb\", clips: {{ {clips} }})");
         let manifest = Manifest::parse("face", text.as_bytes()).unwrap();
         assert_eq!(
@@ -452,7 +452,7 @@ fn speech_in_a_manifest_is_a_clip_of_the_shapes_that_the_model_has() {
         speech: [(0.5, "sil", 1), (0.25, "oh", 0.5), (0.125, "jawOpen", 1)],
         callbacks: [(time: 0.25, name: "said")],
     )"#;
-    let imported = open(text, &Limits::default());
+    let imported = open(text, &ImportLimits::default());
     assert!(imported.warnings.is_empty(), "{:?}", imported.warnings);
     let clip = &imported.model.clips[0];
     let timing = &clip.timing;
@@ -477,11 +477,11 @@ fn speech_in_a_manifest_is_a_clip_of_the_shapes_that_the_model_has() {
         assert_eq!(weights(time), expected, "{time}");
     }
     let odd = r#""odd": (speech: [(0, "jawOpn", 1)])"#;
-    let odd = open(odd, &Limits::default()).warnings;
+    let odd = open(odd, &ImportLimits::default()).warnings;
     assert_messages("speech: a shape that the model lacks", odd);
-    let small = Limits {
+    let small = ImportLimits {
         clip_bytes: 20,
-        ..Limits::default()
+        ..ImportLimits::default()
     };
     let long = r#""long": (speech: [(0, "aa", 1), (1, "oh", 1)])"#;
     assert_messages("speech: limit of clip_bytes", open(long, &small).warnings);
@@ -505,7 +505,7 @@ fn a_model_without_morph_targets_says_nothing() {
     let text = r#"(model: "mute.glb", clips: { "hello": (speech: [(0, "aa", 1)]) })"#;
     let manifest = Manifest::parse("mute", text.as_bytes()).unwrap();
     let read = |_: &str| Ok((&glb[..]).into());
-    let imported = open_manifest("mute", &manifest, &Limits::default(), read).unwrap();
+    let imported = open_manifest("mute", &manifest, &ImportLimits::default(), read).unwrap();
     assert!(imported.model.clips.is_empty());
     let warning = imported.warnings.last().unwrap();
     assert_message("speech: a model without shapes", warning);
@@ -531,7 +531,7 @@ fn spoken(targets: &[&str], shapes: &[&str]) -> Vec<String> {
         visemes.join(", ")
     );
     let manifest = Manifest::parse("face", text.as_bytes()).unwrap();
-    let imported = open_manifest("face", &manifest, &Limits::default(), read).unwrap();
+    let imported = open_manifest("face", &manifest, &ImportLimits::default(), read).unwrap();
     assert!(imported.warnings.is_empty(), "{:?}", imported.warnings);
     let shown = |at: usize| {
         let layers = [ClipLayer::new(&imported.model.clips[0], at as f64)];

@@ -5,7 +5,7 @@ use super::{
     open,
 };
 use crate::{fuzz::checks, messages::assert_message};
-use bevy_marionette::import::{ImportSettings, Limits, open_model};
+use bevy_marionette::import::{ImportLimits, ImportSettings, open_model};
 use fastrand::Rng;
 use serde_json::{Value, json};
 
@@ -166,7 +166,7 @@ fn limits_apply_before_memory_is_taken() {
         assert_message(&format!("gltf: limit of {name}"), error);
     }
     let mut settings = ImportSettings::default();
-    settings.limits = Limits {
+    settings.limits = ImportLimits {
         file_bytes: 100 + file.gltf("b.bin").len() as u64,
         ..settings.limits
     };

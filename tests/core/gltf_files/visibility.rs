@@ -6,7 +6,7 @@ use super::{
     open, warnings,
 };
 use crate::messages::{assert_message, assert_messages};
-use bevy_marionette::import::{Imported, Limits, Manifest, open_manifest};
+use bevy_marionette::import::{ImportLimits, Imported, Manifest, open_manifest};
 use glam::Vec3;
 use serde_json::{Value, json};
 use std::borrow::Cow;
@@ -328,7 +328,8 @@ fn a_manifest_keeps_all_levels_of_detail() {
     let manifest = "(model: \"m.glb\", all_lods: true)";
     let manifest = Manifest::parse("m.character.ron", manifest.as_bytes()).unwrap();
     let read = |_: &str| Ok(Cow::Borrowed(&glb[..]));
-    let imported = open_manifest("m.character.ron", &manifest, &Limits::default(), read).unwrap();
+    let imported =
+        open_manifest("m.character.ron", &manifest, &ImportLimits::default(), read).unwrap();
     assert_eq!(parts(&imported), ["b_LOD0", "b_LOD1"]);
 }
 
@@ -342,7 +343,7 @@ fn a_manifest_chooses_the_scene() {
         let manifest = format!("(model: \"m.glb\", scene: {scene})");
         let manifest = Manifest::parse("m.character.ron", manifest.as_bytes()).unwrap();
         let read = |_: &str| Ok(Cow::Borrowed(&glb[..]));
-        let imported = open_manifest("m.character.ron", &manifest, &Limits::default(), read);
+        let imported = open_manifest("m.character.ron", &manifest, &ImportLimits::default(), read);
         imported.map(|imported| parts(&imported).join(", "))
     };
     assert_eq!(with("\"first\"").unwrap(), "a");

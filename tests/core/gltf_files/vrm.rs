@@ -6,7 +6,7 @@ use super::{
 };
 use crate::messages::assert_messages;
 use bevy_marionette::{
-    import::{ImportSettings, Imported, Limits, Manifest, open_manifest, open_model},
+    import::{ImportLimits, ImportSettings, Imported, Manifest, open_manifest, open_model},
     internals::{
         import::{ColliderShape, open_clips},
         model::{Role, Roles},
@@ -823,7 +823,7 @@ fn with_clip(model: &[u8], clips: &[u8], entry: &str) -> Imported {
     let text = format!("(model: \"a.vrm\", clips: {{\"act\": (file: \"b.vrma\"{entry})}})");
     let manifest = Manifest::parse("a.character.ron", text.as_bytes()).unwrap();
     let read = |file: &str| Ok(Cow::Borrowed(if file == "a.vrm" { model } else { clips }));
-    open_manifest("a.character.ron", &manifest, &Limits::default(), read)
+    open_manifest("a.character.ron", &manifest, &ImportLimits::default(), read)
         .unwrap_or_else(|error| panic!("{error}"))
 }
 

@@ -2,7 +2,7 @@
 
 use super::{model::cube, *};
 use crate::messages::{assert_message, assert_messages};
-use bevy_marionette::import::{Limits, Manifest, open_manifest};
+use bevy_marionette::import::{ImportLimits, Manifest, open_manifest};
 use std::borrow::Cow;
 
 /// `root` and `tip` over it, and a clip of two frames that lifts the tip from 1 to 2.
@@ -247,9 +247,14 @@ fn a_file_that_several_entries_of_a_manifest_name_is_read_once() {
             anim.as_bytes()
         }))
     };
-    let model = open_manifest("cube.character.ron", &manifest, &Limits::default(), read)
-        .unwrap()
-        .model;
+    let model = open_manifest(
+        "cube.character.ron",
+        &manifest,
+        &ImportLimits::default(),
+        read,
+    )
+    .unwrap()
+    .model;
     assert_eq!(reads, ["cube.md5mesh", "lift.md5anim"]);
     let mut names: Vec<&str> = model.clips.iter().map(|clip| &*clip.timing.name).collect();
     names.sort();

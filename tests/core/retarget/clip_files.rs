@@ -3,7 +3,7 @@
 use super::{Body, ImportSettings, compare, open_model};
 use crate::messages::{assert_messages, is_like};
 use bevy_marionette::{
-    import::{Imported, Limits, Manifest, open_manifest},
+    import::{ImportLimits, Imported, Manifest, open_manifest},
     internals::{
         import::Retarget,
         model::{Role, Roles},
@@ -65,7 +65,10 @@ fn retargeted(model: &Imported, file: &[u8]) -> (SkeletalClip, Vec<String>) {
         .filter(|role| *role != "root")
         .cloned()
         .collect();
-    (map.run(&source.clips[0], &Limits::default()).unwrap(), lost)
+    (
+        map.run(&source.clips[0], &ImportLimits::default()).unwrap(),
+        lost,
+    )
 }
 
 fn places(model: &Imported, clip: &SkeletalClip, time: f64) -> Vec<Vec3> {
@@ -215,7 +218,8 @@ fn a_joint_that_does_not_move_can_be_named_in_a_manifest() {
             .map(|bytes| Cow::Borrowed(&bytes[..]))
             .ok_or_else(|| "none".to_owned())
     };
-    let imported = open_manifest("a.character.ron", &manifest, &Limits::default(), read).unwrap();
+    let imported =
+        open_manifest("a.character.ron", &manifest, &ImportLimits::default(), read).unwrap();
     let names: Vec<&str> = imported
         .model
         .clips
@@ -270,7 +274,7 @@ fn what_mirrored_clips_can_not_tell_is_said_with_the_table_to_write() {
             .name
             .to_string();
         let manifest = Manifest::parse("a", text.replace("MIRRORED", &own).as_bytes()).unwrap();
-        open_manifest("a", &manifest, &Limits::default(), |_| {
+        open_manifest("a", &manifest, &ImportLimits::default(), |_| {
             Ok(Cow::Owned(model.to_vec()))
         })
         .unwrap()

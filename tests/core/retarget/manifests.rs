@@ -3,17 +3,17 @@
 use crate::messages::{assert_message, assert_messages};
 use bevy_marionette::{
     format::FormatError,
-    import::{Imported, Limits, Manifest, open_manifest},
+    import::{ImportLimits, Imported, Manifest, open_manifest},
 };
 use std::{borrow::Cow, collections::HashMap, fs};
 
 /// Opens a manifest of Scout, whose soldier is Scout again, with Mixamo's names for joints.
 fn open(clips: &str, soldier: impl Fn(String) -> String) -> Imported {
-    open_within(&Limits::default(), clips, soldier).unwrap()
+    open_within(&ImportLimits::default(), clips, soldier).unwrap()
 }
 
 fn open_within(
-    limits: &Limits,
+    limits: &ImportLimits,
     clips: &str,
     soldier: impl Fn(String) -> String,
 ) -> Result<Imported, FormatError> {
@@ -165,7 +165,7 @@ fn a_limit_on_all_clips_together_points_to_the_one_that_exceeds_it() {
         "turn": (mirror: "march"),
     "#;
     for (name, most) in [("clips", 1), ("clips", 3), ("total_bytes", 30_000)] {
-        let mut limits = Limits::default();
+        let mut limits = ImportLimits::default();
         assert!(limits.set(name, most));
         let error = open_within(&limits, clips, as_mixamo).unwrap_err();
         assert_message(&format!("manifest: limit of {most} {name}"), error);

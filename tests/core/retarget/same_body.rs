@@ -3,7 +3,8 @@
 //! Poses are computed here, in `f64`, from the frames of the clips alone.
 
 use super::{
-    ClipFrames, ClipTiming, Joint, JointTransform, Limits, Retarget, Roles, SkeletalClip, Skeleton,
+    ClipFrames, ClipTiming, ImportLimits, Joint, JointTransform, Retarget, Roles, SkeletalClip,
+    Skeleton,
 };
 use bevy_marionette::model::JointIndex;
 use fastrand::Rng;
@@ -312,7 +313,7 @@ fn retarget(source: &Skeleton, target: &Skeleton, clip: &SkeletalClip) -> Skelet
     let (from, to) = (Roles::infer(source), Roles::infer(target));
     Retarget::new(source, &from, target, &to)
         .unwrap()
-        .run(clip, &Limits::default())
+        .run(clip, &ImportLimits::default())
         .unwrap()
 }
 
