@@ -224,7 +224,7 @@ impl Manifest {
             let finite = entry.center.is_finite() && entry.end.is_none_or(|end| end.is_finite());
             let is_plane = entry.kind == ColliderKind::Plane;
             let message = match entry.radius {
-                radius if !is_plane && !(radius > 0.0 && radius.is_finite()) => {
+                radius if !(is_plane || radius > 0.0 && radius.is_finite()) => {
                     format!("a radius of {radius}, expected above 0")
                 }
                 _ if !finite => "an end that is not finite".to_owned(),

@@ -208,6 +208,7 @@ fn a_turn_that_is_no_number_is_forgotten() {
     let target = Some(Vec3::new(0.3, 1.7, 3.0));
     let [mut broken, mut fresh] = [f32::NAN, 0.0].map(|turn| LookState {
         turn: Vec2::splat(turn),
+        ..LookState::default()
     });
     for _ in 0..3 {
         let [broken, fresh] =

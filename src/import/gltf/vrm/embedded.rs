@@ -35,10 +35,10 @@ pub(super) fn add(
     if embedded.springs.is_empty() && embedded.colliders.is_empty() {
         add_springs(avatar, skeleton, length, embedded, &mut unused);
     }
-    if let Some(look_at) = &avatar.look_at {
-        if embedded.look_at.is_none() {
-            embedded.look_at = eyes(avatar, look_at, skeleton);
-        }
+    if let Some(look_at) = &avatar.look_at
+        && embedded.look_at.is_none()
+    {
+        embedded.look_at = eyes(avatar, look_at, skeleton);
     }
     if embedded.constraints.is_empty() {
         let entries = avatar.constraints.iter().filter_map(|one| {
