@@ -3,6 +3,7 @@
 use super::{
     ChannelSlot, MorphCurves, NumberFormat, PackedNumbers, Quantization, RowTracks, SkeletalClip,
     WeightTracks,
+    numbers::{BEHIND, MOST_BITS, WINDOW_BITS, step},
 };
 use crate::model::{ClipTiming, Morphs, RootPath, Skeleton};
 use glam::Vec4;
@@ -152,6 +153,25 @@ const OUT_OF_RANGE: &str = "it has a channel whose values aren't there";
 /// The longest component of a rotation, which has been rounded.
 const MOST_OF_ROTATION: f32 = 1.001;
 
+/// The least length of the sum of two rotations that follow each other.
+const LEAST_SUM: f32 = 0.2;
+
+impl NumberFormat<4> {
+    /// Returns `true` if each rotation has a component that is far from 0 on the same side in every frame, as nearly all have.
+    fn is_never_short(&self) -> bool {
+        let widths = self.widths();
+        let is_far = |vector: usize, lane: usize| {
+            let (low, step) = (self.low(vector, lane), step(self.steps[vector][lane]));
+            let [least, most] = match u32::from(widths[vector][lane]) {
+                MOST_BITS => [-32768.0, 32767.0],
+                width => [0.0, ((1 << width) - 1) as f32],
+            };
+            low + least * step > LEAST_SUM || low + most * step < -LEAST_SUM
+        };
+        (0..4).all(|lane| (0..4).any(|vector| is_far(vector, lane)))
+    }
+}
+
 impl ClipTransforms {
     /// Returns `true` if something in it takes a byte or more for each frame.
     pub(crate) fn has_frames(&self) -> bool {
@@ -195,8 +215,40 @@ impl ClipTransforms {
             if !sound {
                 return Err("a rotation is longer than one");
             }
+            if !self.has_directions(row.rotation) {
+                return Err("a rotation has no direction");
+            }
         }
         Ok(())
+    }
+
+    /// Returns `true` if no rotation of a row is so short, in a frame or between two, that nothing is left of it to normalize.
+    fn has_directions(&self, slot: ChannelSlot) -> bool {
+        let four = |from: &[Vec4], at: u32| std::array::from_fn(|i| from[at as usize + i]);
+        let is_long = |a: [Vec4; 4], b: [Vec4; 4]| {
+            let squares = (0..4).map(|i| (a[i] + b[i]) * (a[i] + b[i]));
+            squares.sum::<Vec4>().min_element() >= LEAST_SUM * LEAST_SUM
+        };
+        let all_long = |mut frames: Box<dyn Iterator<Item = [Vec4; 4]> + '_>| {
+            let mut before = frames.next().unwrap_or([Vec4::ONE; 4]);
+            is_long(before, before)
+                && frames.all(|next| is_long(std::mem::replace(&mut before, next), next))
+        };
+        match slot {
+            ChannelSlot::Rest => true,
+            ChannelSlot::Constant(at) => {
+                all_long(Box::new(std::iter::once(four(&self.constants, at))))
+            }
+            ChannelSlot::Sampled(at) => {
+                let frames = self.samples.chunks_exact(self.stride);
+                all_long(Box::new(frames.map(|frame| four(frame, at))))
+            }
+            ChannelSlot::Packed(at) => {
+                let format = &self.numbers.quats[at as usize];
+                let frames = (0..self.frame_count).map(|frame| self.numbers.read(format, frame));
+                format.is_never_short() || all_long(Box::new(frames))
+            }
+        }
     }
 
     fn check_channel(
@@ -259,7 +311,7 @@ impl PackedNumbers {
         let bytes = self.stride.checked_mul(frame_count);
         let bytes = match self.stride {
             0 => bytes,
-            _ => bytes.and_then(|bytes| bytes.checked_add(super::numbers::BEHIND)),
+            _ => bytes.and_then(|bytes| bytes.checked_add(BEHIND)),
         };
         let fits = (self.vectors.iter().all(|format| self.holds(format)))
             && self.quats.iter().all(|format| self.holds(format))
@@ -275,7 +327,6 @@ impl PackedNumbers {
 
     /// Returns `true` if all numbers of a channel lie in a frame, and can be read as they are.
     fn holds<const N: usize>(&self, format: &NumberFormat<N>) -> bool {
-        use super::numbers::{MOST_BITS, WINDOW_BITS};
         let (byte, mut before) = (format.start / 8 * 8, format.start % 8);
         let mut window = 0;
         for (vector, ends) in format.ends.iter().enumerate() {
