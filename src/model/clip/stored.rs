@@ -64,7 +64,9 @@ impl SkeletalClip {
     pub(crate) fn from_parts(parts: ClipParts, skeleton: &Skeleton) -> Result<Self, &'static str> {
         let transforms = parts.transforms;
         let duration = parts.timing.duration;
-        if !(duration.is_finite() && duration >= 0.0) {
+        // Shorter ones have a frame rate that isn't finite.
+        let is_time = duration == 0.0 || duration >= 1e-100;
+        if !(duration.is_finite() && is_time) {
             return Err("its duration is not a time");
         }
         let is_rate = |rate: f64| rate.is_finite() && rate > 0.0;
