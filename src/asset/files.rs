@@ -7,6 +7,7 @@ use bevy::{
         Asset, AssetLoader, AssetPath, AssetPlugin, AssetServer, AssetServerMode, LoadContext,
         UnapprovedPathMode,
         io::{AssetSource, AssetSourceId, Reader, VecReader},
+        meta::{AssetActionMinimal, AssetMetaMinimal},
     },
     prelude::*,
 };
@@ -95,8 +96,11 @@ impl Files {
                 continue;
             }
             if self.is_baking {
-                // For its hash, by which Bevy knows when to process the character again. Files that no loader reads have none.
-                _ = context.read_asset_bytes(beside(asset, file)).await;
+                let path = beside(asset, file);
+                if self.is_processed(&path).await {
+                    // For its hash, by which Bevy knows when to process the character again.
+                    _ = context.read_asset_bytes(path).await;
+                }
             } else {
                 // There is nothing left to load, but only loads count as dependencies.
                 let nothing = &mut VecReader::new(Vec::new());
@@ -107,6 +111,23 @@ impl Files {
             }
         }
         read
+    }
+
+    /// Returns `true` if Bevy's processor handles a file, or copies it. It never says that it has left out another one, so
+    /// waiting for that would take forever.
+    async fn is_processed(&self, path: &AssetPath<'_>) -> bool {
+        let Ok(source) = self.server.get_source(path.source()) else {
+            return false;
+        };
+        let meta = source.reader().read_meta_bytes(path.path()).await;
+        let meta = meta.ok().and_then(|meta| {
+            let meta = ron::de::from_bytes::<AssetMetaMinimal>(&meta);
+            Some(meta.ok()?.asset)
+        });
+        match meta {
+            Some(action) => !matches!(action, AssetActionMinimal::Ignore),
+            None => self.server.get_path_asset_loader(path).await.is_ok(),
+        }
     }
 
     async fn bytes(

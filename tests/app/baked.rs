@@ -5,11 +5,12 @@ use super::{
     messages::assert_message,
     support::*,
 };
-use bevy::{asset::AssetMode, prelude::*};
+use bevy::prelude::*;
 use bevy_marionette::{
     asset::{Character, CharacterAssetLabel},
     import::{BakedCharacter, ImportLimits, Manifest, open_manifest},
     internals::{format::m3d, import::to_m3d},
+    prelude::*,
 };
 use std::{fs, path::Path};
 
@@ -29,7 +30,7 @@ fn bake(folder: &Path, name: &str, images: &[&str]) {
     baked.decode_images(|_, bytes| {
         // As `tga` writes it: red comes last, and 18 bytes first.
         let [width, height] = [bytes[12], bytes[14]].map(u32::from);
-        let texels = bytes[18..].as_chunks().0;
+        let texels = bytes[18..].as_chunks::<4>().0;
         Some((
             [width, height],
             texels
@@ -149,13 +150,23 @@ fn bevys_asset_processor_bakes_characters() {
         r#"(model: "skin.m3d")"#,
     );
     let app = |mode, use_processor| {
-        let mut app = TestApp::with_assets(AssetPlugin {
+        let assets = AssetPlugin {
             mode,
             use_asset_processor_override: Some(use_processor),
             processed_file_path: processed.path().to_str().unwrap().to_owned(),
             ..asset_folder(folder.path())
-        });
+        };
+        let mut app = App::new();
+        app.add_plugins((
+            MinimalPlugins,
+            assets,
+            TransformPlugin,
+            MarionettePlugins::default(),
+        ));
+        let mut app = TestApp { app };
+        // Before the processor starts, which leaves out files without a loader.
         load_images(&mut app);
+        app.update(0.0);
         app
     };
     let load = |app: &mut TestApp| {

@@ -191,7 +191,7 @@ impl<const N: usize> NumberFormat<N> {
     }
 
     /// The bits of each number.
-    fn widths(&self) -> [[u8; 4]; N] {
+    pub(super) fn widths(&self) -> [[u8; 4]; N] {
         let mut start = (self.start % 8) as u8;
         self.ends.map(|ends| {
             ends.map(|end| {
@@ -211,7 +211,7 @@ impl<const N: usize> NumberFormat<N> {
     }
 
     /// The value of 0.
-    fn low(&self, vector: usize, lane: usize) -> f32 {
+    pub(super) fn low(&self, vector: usize, lane: usize) -> f32 {
         f32::from(self.lows[vector][lane]) * self.unit
     }
 

@@ -3,10 +3,11 @@
 use super::{
     ChannelSlot, MorphCurves, NumberFormat, PackedNumbers, Quantization, RowTracks, SkeletalClip,
     WeightTracks,
+    numbers::{BEHIND, MOST_BITS, WINDOW_BITS, step},
 };
-use crate::model::{ClipTiming, Morphs, RootPath, Skeleton, SoaQuat};
+use crate::model::{ClipTiming, Morphs, RootPath, Skeleton};
 use glam::Vec4;
-use std::{ops::RangeInclusive, sync::Arc};
+use std::sync::Arc;
 
 /// The contents of a [`SkeletalClip`].
 #[derive(Clone, Debug)]
@@ -63,7 +64,9 @@ impl SkeletalClip {
     pub(crate) fn from_parts(parts: ClipParts, skeleton: &Skeleton) -> Result<Self, &'static str> {
         let transforms = parts.transforms;
         let duration = parts.timing.duration;
-        if !(duration.is_finite() && duration >= 0.0) {
+        // Shorter ones have a frame rate that isn't finite.
+        let is_time = duration == 0.0 || duration >= 1e-100;
+        if !(duration.is_finite() && is_time) {
             return Err("its duration is not a time");
         }
         let is_rate = |rate: f64| rate.is_finite() && rate > 0.0;
@@ -92,7 +95,7 @@ impl SkeletalClip {
             ChannelSlot::Rest => [rest.scale.x, rest.scale.y, rest.scale.z] == [Vec4::ONE; 3],
             ChannelSlot::Sampled(_) | ChannelSlot::Packed(_) => false,
         };
-        let clip = Self {
+        Ok(Self {
             timing: parts.timing,
             additive: parts.additive,
             joints: skeleton.names().clone(),
@@ -114,30 +117,6 @@ impl SkeletalClip {
             constants: transforms.constants,
             samples: transforms.samples,
             numbers: transforms.numbers,
-        };
-        match clip.has_rotations() {
-            true => Ok(clip),
-            false => Err("a rotation is not of length one"),
-        }
-    }
-
-    /// Returns `true` if the rotations of all joints can be normalized, and are not far from it.
-    fn has_rotations(&self) -> bool {
-        let joints = self.joints.len();
-        (self.rows.iter().enumerate()).all(|(row, tracks)| {
-            let frames = match tracks.rotation {
-                ChannelSlot::Rest => 0,
-                ChannelSlot::Constant(_) => 1,
-                ChannelSlot::Sampled(_) | ChannelSlot::Packed(_) => self.frame_count,
-            };
-            let lanes = (joints - row * 4).min(4);
-            (0..frames).all(|frame| {
-                let SoaQuat { x, y, z, w } = self.rotations_at(row, frame);
-                let squares = x * x + y * y + z * z + w * w;
-                squares.to_array()[..lanes]
-                    .iter()
-                    .all(|square| LENGTH.contains(square))
-            })
         })
     }
 }
@@ -173,8 +152,27 @@ fn check_times(times: &[f64], frames: usize, duration: f64) -> Result<(), &'stat
 
 const OUT_OF_RANGE: &str = "it has a channel whose values aren't there";
 
-/// The square of a rotation's length, of which the components may have been rounded.
-const LENGTH: RangeInclusive<f32> = 0.8..=1.25;
+/// The longest component of a rotation, which has been rounded.
+const MOST_OF_ROTATION: f32 = 1.001;
+
+/// The least length of the sum of two rotations that follow each other.
+const LEAST_SUM: f32 = 0.2;
+
+impl NumberFormat<4> {
+    /// Returns `true` if each rotation has a component that is far from 0 on the same side in every frame, as nearly all have.
+    fn is_never_short(&self) -> bool {
+        let widths = self.widths();
+        let is_far = |vector: usize, lane: usize| {
+            let (low, step) = (self.low(vector, lane), step(self.steps[vector][lane]));
+            let [least, most] = match u32::from(widths[vector][lane]) {
+                MOST_BITS => [-32768.0, 32767.0],
+                width => [0.0, ((1 << width) - 1) as f32],
+            };
+            low + least * step > LEAST_SUM || low + most * step < -LEAST_SUM
+        };
+        (0..4).all(|lane| (0..4).any(|vector| is_far(vector, lane)))
+    }
+}
 
 impl ClipTransforms {
     /// Returns `true` if something in it takes a byte or more for each frame.
@@ -191,6 +189,12 @@ impl ClipTransforms {
         if Some(self.samples.len()) != self.stride.checked_mul(self.frame_count) {
             return Err("it has not as many values as frames");
         }
+        // Frame by frame, as they lie in memory.
+        let mut longest = vec![Vec4::ZERO; self.stride];
+        for frame in self.samples.chunks_exact(self.stride.max(1)) {
+            let all = longest.iter_mut().zip(frame);
+            all.for_each(|(most, value)| *most = most.max(value.abs()));
+        }
         let joints = skeleton.len();
         for (at, row) in self.rows.iter().enumerate() {
             // Lanes after the last joint count as moved.
@@ -201,8 +205,52 @@ impl ClipTransforms {
             self.check_channel(row.translation, 3, self.numbers.vectors.len())?;
             self.check_channel(row.rotation, 4, self.numbers.quats.len())?;
             self.check_channel(row.scale, 3, self.numbers.vectors.len())?;
+            let is_short = |all: &[Vec4]| {
+                let component = |v: &Vec4| v.abs().max_element() <= MOST_OF_ROTATION;
+                all.iter().all(component)
+            };
+            let sound = match row.rotation {
+                ChannelSlot::Constant(at) => is_short(&self.constants[at as usize..][..4]),
+                ChannelSlot::Sampled(at) => is_short(&longest[at as usize..][..4]),
+                ChannelSlot::Packed(_) | ChannelSlot::Rest => true,
+            };
+            if !sound {
+                return Err("a rotation is longer than one");
+            }
+            if !self.has_directions(row.rotation) {
+                return Err("a rotation has no direction");
+            }
         }
         Ok(())
+    }
+
+    /// Returns `true` if no rotation of a row is so short, in a frame or between two, that nothing is left of it to normalize.
+    fn has_directions(&self, slot: ChannelSlot) -> bool {
+        let four = |from: &[Vec4], at: u32| std::array::from_fn(|i| from[at as usize + i]);
+        let is_long = |a: [Vec4; 4], b: [Vec4; 4]| {
+            let squares = (0..4).map(|i| (a[i] + b[i]) * (a[i] + b[i]));
+            squares.sum::<Vec4>().min_element() >= LEAST_SUM * LEAST_SUM
+        };
+        let all_long = |mut frames: Box<dyn Iterator<Item = [Vec4; 4]> + '_>| {
+            let mut before = frames.next().unwrap_or([Vec4::ONE; 4]);
+            is_long(before, before)
+                && frames.all(|next| is_long(std::mem::replace(&mut before, next), next))
+        };
+        match slot {
+            ChannelSlot::Rest => true,
+            ChannelSlot::Constant(at) => {
+                all_long(Box::new(std::iter::once(four(&self.constants, at))))
+            }
+            ChannelSlot::Sampled(at) => {
+                let frames = self.samples.chunks_exact(self.stride);
+                all_long(Box::new(frames.map(|frame| four(frame, at))))
+            }
+            ChannelSlot::Packed(at) => {
+                let format = &self.numbers.quats[at as usize];
+                let frames = (0..self.frame_count).map(|frame| self.numbers.read(format, frame));
+                format.is_never_short() || all_long(Box::new(frames))
+            }
+        }
     }
 
     fn check_channel(
@@ -265,7 +313,7 @@ impl PackedNumbers {
         let bytes = self.stride.checked_mul(frame_count);
         let bytes = match self.stride {
             0 => bytes,
-            _ => bytes.and_then(|bytes| bytes.checked_add(super::numbers::BEHIND)),
+            _ => bytes.and_then(|bytes| bytes.checked_add(BEHIND)),
         };
         let fits = (self.vectors.iter().all(|format| self.holds(format)))
             && self.quats.iter().all(|format| self.holds(format))
@@ -281,7 +329,6 @@ impl PackedNumbers {
 
     /// Returns `true` if all numbers of a channel lie in a frame, and can be read as they are.
     fn holds<const N: usize>(&self, format: &NumberFormat<N>) -> bool {
-        use super::numbers::{MOST_BITS, WINDOW_BITS};
         let (byte, mut before) = (format.start / 8 * 8, format.start % 8);
         let mut window = 0;
         for (vector, ends) in format.ends.iter().enumerate() {
