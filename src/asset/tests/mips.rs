@@ -21,6 +21,13 @@ fn image(width: u32, height: u32, data: Vec<u8>, format: TextureFormat) -> Image
     )
 }
 
+/// The share of texels that are opaque enough to be seen.
+fn coverage(texels: &[u8], cutoff: f32) -> f32 {
+    let alphas = texels.iter().skip(3).step_by(4);
+    let seen = alphas.filter(|alpha| f32::from(**alpha) >= 255.0 * cutoff);
+    4.0 * seen.count() as f32 / texels.len() as f32
+}
+
 /// Each level's texels.
 fn levels(image: &Image) -> Vec<&[u8]> {
     let size = image.texture_descriptor.size;

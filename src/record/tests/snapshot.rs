@@ -8,6 +8,7 @@ fn a_rig_whose_numbers_are_not_finite_is_refused() {
     for (turn, is_fine) in [(0.5, true), (f32::NAN, false), (f32::INFINITY, false)] {
         let look = LookState {
             turn: Vec2::new(0.0, turn),
+            ..LookState::default()
         };
         let rig = RigState {
             look,
