@@ -155,22 +155,33 @@ const OUT_OF_RANGE: &str = "it has a channel whose values aren't there";
 /// The longest component of a rotation, which has been rounded.
 const MOST_OF_ROTATION: f32 = 1.001;
 
+/// The longest component that the bits of a compressed rotation can say. Bits say more than is used.
+const MOST_PACKED: f32 = 100.0;
+
 /// The least length of the sum of two rotations that follow each other.
 const LEAST_SUM: f32 = 0.2;
 
 impl NumberFormat<4> {
+    /// The least and the largest number of a lane that its bits can say.
+    fn range(&self, vector: usize, lane: usize) -> [f32; 2] {
+        let (low, step) = (self.low(vector, lane), step(self.steps[vector][lane]));
+        let numbers = match u32::from(self.widths()[vector][lane]) {
+            MOST_BITS => [-32768.0, 32767.0],
+            width => [0.0, ((1 << width) - 1) as f32],
+        };
+        numbers.map(|number| low + number * step)
+    }
+
+    /// Returns `true` if no rotation is so long that its square overflows.
+    fn is_never_long(&self) -> bool {
+        let is_near = |[least, most]: [f32; 2]| least > -MOST_PACKED && most < MOST_PACKED;
+        (0..4).all(|lane| (0..4).all(|vector| is_near(self.range(vector, lane))))
+    }
+
     /// Returns `true` if each rotation has a component that is far from 0 on the same side in every frame, as nearly all have.
     fn is_never_short(&self) -> bool {
-        let widths = self.widths();
-        let is_far = |vector: usize, lane: usize| {
-            let (low, step) = (self.low(vector, lane), step(self.steps[vector][lane]));
-            let [least, most] = match u32::from(widths[vector][lane]) {
-                MOST_BITS => [-32768.0, 32767.0],
-                width => [0.0, ((1 << width) - 1) as f32],
-            };
-            low + least * step > LEAST_SUM || low + most * step < -LEAST_SUM
-        };
-        (0..4).all(|lane| (0..4).any(|vector| is_far(vector, lane)))
+        let is_far = |[least, most]: [f32; 2]| least > LEAST_SUM || most < -LEAST_SUM;
+        (0..4).all(|lane| (0..4).any(|vector| is_far(self.range(vector, lane))))
     }
 }
 
@@ -234,7 +245,9 @@ impl ClipTransforms {
         let all_long = |mut frames: Box<dyn Iterator<Item = [Vec4; 4]> + '_>| {
             let mut before = frames.next().unwrap_or([Vec4::ONE; 4]);
             is_long(before, before)
-                && frames.all(|next| is_long(std::mem::replace(&mut before, next), next))
+                && frames.all(|next| {
+                    is_long(next, next) && is_long(std::mem::replace(&mut before, next), next)
+                })
         };
         match slot {
             ChannelSlot::Rest => true,
@@ -248,7 +261,7 @@ impl ClipTransforms {
             ChannelSlot::Packed(at) => {
                 let format = &self.numbers.quats[at as usize];
                 let frames = (0..self.frame_count).map(|frame| self.numbers.read(format, frame));
-                format.is_never_short() || all_long(Box::new(frames))
+                format.is_never_long() && (format.is_never_short() || all_long(Box::new(frames)))
             }
         }
     }
