@@ -206,6 +206,14 @@ fn missing_feature(name: &str) -> Option<String> {
 
 /// Returns the width and height in an image's header.
 fn claimed_size(name: &str, bytes: &[u8]) -> Option<(u32, u32)> {
+    // The name is that of the file before it was baked.
+    if let Some(Texels {
+        size: [width, height],
+        ..
+    }) = Texels::of(bytes)
+    {
+        return Some((width, height));
+    }
     let format = ImageFormat::from_extension(extension(name))?;
     ImageReader::with_format(Cursor::new(bytes), format)
         .into_dimensions()

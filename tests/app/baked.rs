@@ -5,7 +5,10 @@ use super::{
     messages::assert_message,
     support::*,
 };
-use bevy::prelude::*;
+use bevy::{
+    asset::processor::{AssetProcessor, FileTransactionLogFactory},
+    prelude::*,
+};
 use bevy_marionette::{
     asset::{Character, CharacterAssetLabel},
     import::{BakedCharacter, ImportLimits, Manifest, open_manifest},
@@ -163,6 +166,12 @@ fn bevys_asset_processor_bakes_characters() {
             TransformPlugin,
             MarionettePlugins::default(),
         ));
+        // Else its log would be in the working directory.
+        if let Some(processor) = app.world().get_resource::<AssetProcessor>() {
+            let file_path = processed.path().join("log");
+            let log = processor.set_log_factory(Box::new(FileTransactionLogFactory { file_path }));
+            log.expect("the processor hasn't started");
+        }
         let mut app = TestApp { app };
         // Before the processor starts, which leaves out files without a loader.
         load_images(&mut app);
