@@ -169,7 +169,9 @@ fn bevys_asset_processor_bakes_characters() {
         // Else its log would be in the working directory.
         if let Some(processor) = app.world().get_resource::<AssetProcessor>() {
             let file_path = processed.path().join("log");
-            let log = processor.set_log_factory(Box::new(FileTransactionLogFactory { file_path }));
+            let log = processor
+                .data()
+                .set_log_factory(Box::new(FileTransactionLogFactory { file_path }));
             log.expect("the processor hasn't started");
         }
         let mut app = TestApp { app };

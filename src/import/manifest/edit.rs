@@ -168,7 +168,7 @@ fn entry(path: &[&str], depth: usize, value: &str) -> String {
     let value = match &path[1..] {
         [] => value.to_owned(),
         rest => {
-            let (open, close) = if depth % 2 == 0 {
+            let (open, close) = if depth.is_multiple_of(2) {
                 ('{', '}')
             } else {
                 ('(', ')')
