@@ -3,7 +3,7 @@
 //! They belong to two packages: this crate, whose `cargo test` runs them with everything else, and `tests/core/Cargo.toml`,
 //! which builds in two minutes because it leaves Bevy out.
 
-#[cfg(all(feature = "fbx", feature = "gltf"))]
+#[cfg(feature = "gltf")]
 mod baked;
 mod blend_spaces;
 mod book;
