@@ -10,7 +10,10 @@ use crate::{
     import::{FileKind, Manifest},
 };
 use bevy::{
-    asset::{AssetPath, io::AssetSource},
+    asset::{
+        AssetPath,
+        io::{AssetSource, ErasedAssetWriter},
+    },
     prelude::*,
     tasks::block_on,
 };
@@ -88,6 +91,8 @@ fn try_save(
     let path = path
         .ok_or("this character has no manifest to save to: write one with `marionette import`")?
         .into_owned();
+    // The web can't write files, and waiting for one to be read would block its only thread.
+    writer(&server, &path)?;
     let before = read(&server, &path)?;
     let file = path.to_string();
     let told = |error: crate::format::FormatError| error.to_string();
@@ -172,11 +177,16 @@ fn read(server: &AssetServer, path: &AssetPath) -> Result<String, String> {
     String::from_utf8(bytes).map_err(|_| format!("{path} is no UTF-8 text"))
 }
 
+fn writer<'a>(
+    server: &'a AssetServer,
+    path: &AssetPath,
+) -> Result<&'a dyn ErasedAssetWriter, String> {
+    let writer = source(server, path)?.writer();
+    writer.map_err(|error| error.to_string())
+}
+
 fn write(server: &AssetServer, path: &AssetPath, text: &str) -> Result<(), String> {
-    let writer = source(server, path)?
-        .writer()
-        .map_err(|error| error.to_string())?;
-    let written = block_on(writer.write_bytes(path.path(), text.as_bytes()));
+    let written = block_on(writer(server, path)?.write_bytes(path.path(), text.as_bytes()));
     written.map_err(|error| error.to_string())?;
     if !server.watching_for_changes() {
         server.reload(path.clone());
