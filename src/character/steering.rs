@@ -80,12 +80,15 @@ impl Steering {
 
     /// Speeds up or slows down for some seconds.
     fn accelerate(&mut self, seconds: f32) {
+        // A velocity that is no number doesn't stay.
+        if !self.current.is_finite() {
+            self.current = Vec3::ZERO;
+        }
         let wanted = self.velocity.with_y(0.0);
         if wanted.is_finite() {
-            // Of an infinite acceleration, no product with 0 comes up: time doesn't stand still here.
-            self.current = self
-                .current
-                .move_towards(wanted, self.acceleration * seconds);
+            // Callers make sure that time moves, so this isn't infinity times 0. `max` also drops NaN.
+            let most = self.acceleration.max(0.0) * seconds;
+            self.current = self.current.move_towards(wanted, most);
         }
     }
 

@@ -63,4 +63,20 @@ fn a_direction_that_is_none_turns_nobody() {
     };
     lost.accelerate(1.0);
     assert_eq!(lost.current, Vec3::ZERO);
+    let wanted = Vec3::X;
+    for (acceleration, current) in [(f32::NAN, Vec3::Z), (-1.0, Vec3::Z), (1.0, Vec3::NAN)] {
+        let mut steering = Steering {
+            velocity: wanted,
+            acceleration,
+            current,
+            ..Steering::default()
+        };
+        steering.accelerate(0.5);
+        let expected = if current.is_finite() {
+            current
+        } else {
+            wanted * 0.5
+        };
+        assert_eq!(steering.current, expected, "{acceleration}");
+    }
 }
