@@ -4,7 +4,7 @@ use super::{
     CharacterLoaderSettings, TextureMode,
     files::{Files, Most, beside, read_within},
     images::texels_of,
-    loader::{CharacterLoader, name_of, report, unreadable},
+    loader::{CharacterLoader, name_of, report},
     textures::Textures,
 };
 use crate::{
@@ -70,8 +70,7 @@ impl AssetLoader for SourceCharacterLoader {
     ) -> Result<SourceCharacter, FormatError> {
         let limits = &settings.import.limits;
         let (name, path) = (name_of(context), context.path().clone());
-        let source = read_within(reader, limits).await;
-        let source = source.map_err(|error| unreadable(&name, error))?;
+        let source = read_within(&name, reader, limits).await?;
         limits.check_size(&name, source.len() as u64)?;
         let sources = self.files.sources(&name, &path, source, settings, context);
         let sources = sources.await?;

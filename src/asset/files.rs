@@ -1,7 +1,10 @@
 //! The files that an asset names, or that are in its folder.
 
 use super::LoadProgress;
-use crate::import::ImportLimits;
+use crate::{
+    format::{Diagnostic, FormatError},
+    import::ImportLimits,
+};
 use bevy::{
     asset::{
         Asset, AssetLoader, AssetPath, AssetPlugin, AssetServer, AssetServerMode, LoadContext,
@@ -372,12 +375,17 @@ impl Room {
     }
 }
 
-/// Reads to the end, but no more than one byte beyond the limit.
+/// Reads a loader's file to the end, but no more than one byte beyond the limit.
 pub(super) async fn read_within(
+    file: &str,
     reader: &mut dyn Reader,
     limits: &ImportLimits,
-) -> Result<Vec<u8>, std::io::Error> {
-    Room::new(limits.file_bytes).read(reader).await
+) -> Result<Vec<u8>, FormatError> {
+    let source = Room::new(limits.file_bytes).read(reader).await;
+    source.map_err(|error| {
+        let message = format!("cannot read the file: {error}");
+        FormatError::one(Diagnostic::error(file, message))
+    })
 }
 
 /// Stands for a file that a loader has read by itself.

@@ -110,8 +110,7 @@ impl AssetLoader for CharacterLoader {
     ) -> Result<Character, FormatError> {
         let limits = &settings.import.limits;
         let (name, path) = (name_of(context), context.path().clone());
-        let source = read_within(reader, limits).await;
-        let source = source.map_err(|error| unreadable(&name, error))?;
+        let source = read_within(&name, reader, limits).await?;
         // Counts as one that is being loaded until it is dropped.
         let _loading = self.files.progress.begin();
         limits.check_size(&name, source.len() as u64)?;
@@ -316,11 +315,6 @@ impl Sources {
 }
 
 /// Returns the path of the asset being loaded, with forward slashes.
-pub(super) fn unreadable(file: &str, error: std::io::Error) -> FormatError {
-    let message = format!("cannot read the file: {error}");
-    FormatError::one(Diagnostic::error(file, message))
-}
-
 pub(super) fn name_of(context: &LoadContext<'_>) -> String {
     context.path().path().to_string_lossy().replace('\\', "/")
 }
@@ -495,8 +489,7 @@ impl AssetLoader for ClipLoader {
     ) -> Result<ClipAsset, FormatError> {
         let limits = &settings.limits;
         let file = name_of(context);
-        let source = read_within(reader, limits).await;
-        let source = source.map_err(|error| unreadable(&file, error))?;
+        let source = read_within(&file, reader, limits).await?;
         limits.check_size(&file, source.len() as u64)?;
         let anim = md5::parse_anim(&file, &source)?;
         let skeleton = skeleton_of_anim(&file, &anim.value, settings)?;

@@ -418,13 +418,7 @@ impl LookChain {
                 forward,
             };
         }
-        let up = direction(up).unwrap_or(Vec3A::Y);
-        let forward = across(forward, up).unwrap_or_else(|| up.any_orthonormal_vector());
-        Frame {
-            side: up.cross(forward),
-            up,
-            forward,
-        }
+        Frame::of(forward, up)
     }
 
     /// Returns the axes of the head in model space, which it brings up to date.
@@ -434,13 +428,7 @@ impl LookChain {
         let matrix = &pose.model[usize::from(head.joint)];
         let [forward, up] =
             [head.forward, self.head_up].map(|axis| matrix.transform_vector3a(axis));
-        let up = direction(up).unwrap_or(Vec3A::Y);
-        let forward = across(forward, up).unwrap_or_else(|| up.any_orthonormal_vector());
-        Frame {
-            side: up.cross(forward),
-            up,
-            forward,
-        }
+        Frame::of(forward, up)
     }
 
     /// Turns both eyes as far as a gaze does.
@@ -510,6 +498,18 @@ struct Frame {
 }
 
 impl Frame {
+    /// The axes that are nearest to these two. The up axis counts more.
+    #[inline(always)]
+    fn of(forward: Vec3A, up: Vec3A) -> Self {
+        let up = direction(up).unwrap_or(Vec3A::Y);
+        let forward = across(forward, up).unwrap_or_else(|| up.any_orthonormal_vector());
+        Self {
+            side: up.cross(forward),
+            up,
+            forward,
+        }
+    }
+
     /// The yaw and pitch of a direction.
     #[inline(always)]
     fn angles(&self, direction: Vec3A) -> Vec2 {
