@@ -455,58 +455,7 @@ impl Import {
                 writeln!(out, "  clip `{name}` is of another rig: retargeted")?;
             }
         }
-        for (name, mask) in &manifest.masks {
-            let fades = if mask.falloff > 0 {
-                format!(", fading over {}", counted(mask.falloff as usize, "joint"))
-            } else {
-                String::new()
-            };
-            writeln!(
-                out,
-                "  mask `{name}`: from {}{fades}",
-                printable(&listed(&mask.roots))
-            )?;
-        }
-        for (name, socket) in &manifest.sockets {
-            writeln!(out, "  socket `{name}`: on `{}`", printable(&socket.joint))?;
-        }
-        for (name, goal) in &manifest.goals {
-            let joints: Vec<String> = goal.limb.joints().map(str::to_owned).collect();
-            writeln!(out, "  goal `{name}`: {}", printable(&listed(&joints)))?;
-        }
-        if let Some(look_at) = &manifest.look_at {
-            let joints: Vec<String> = look_at
-                .joints
-                .iter()
-                .map(|(name, _)| name.clone())
-                .collect();
-            writeln!(out, "  looks with {}", printable(&listed(&joints)))?;
-        }
-        if let Some(feet) = &manifest.feet {
-            let feet: Vec<String> = feet.legs.iter().map(|leg| leg.tip.clone()).collect();
-            writeln!(out, "  feet {}", printable(&listed(&feet)))?;
-        }
-        for (name, space) in &manifest.blend_spaces {
-            let clips: Vec<String> = space.points.iter().map(|(clip, _)| clip.clone()).collect();
-            writeln!(
-                out,
-                "  blend space `{name}`: {}",
-                printable(&listed(&clips))
-            )?;
-        }
-        for (name, state) in &manifest.states {
-            writeln!(
-                out,
-                "  state `{name}`: {}",
-                printable(&listed(&state.plays))
-            )?;
-        }
-        if manifest.masks.is_empty() {
-            writeln!(
-                out,
-                "  no masks: no joint is called an arm, a leg, a head or a tail"
-            )?;
-        }
+        report_entries(out, manifest)?;
         if let Some(parts) = parts {
             writeln!(
                 out,
@@ -537,6 +486,63 @@ impl Import {
             counted(textures, "texture")
         )
     }
+}
+
+/// Prints what the joints and clips were found to be good for.
+fn report_entries(out: &mut impl Write, manifest: &Manifest) -> io::Result<()> {
+    for (name, mask) in &manifest.masks {
+        let fades = if mask.falloff > 0 {
+            format!(", fading over {}", counted(mask.falloff as usize, "joint"))
+        } else {
+            String::new()
+        };
+        writeln!(
+            out,
+            "  mask `{name}`: from {}{fades}",
+            printable(&listed(&mask.roots))
+        )?;
+    }
+    for (name, socket) in &manifest.sockets {
+        writeln!(out, "  socket `{name}`: on `{}`", printable(&socket.joint))?;
+    }
+    for (name, goal) in &manifest.goals {
+        let joints: Vec<String> = goal.limb.joints().map(str::to_owned).collect();
+        writeln!(out, "  goal `{name}`: {}", printable(&listed(&joints)))?;
+    }
+    if let Some(look_at) = &manifest.look_at {
+        let joints: Vec<String> = look_at
+            .joints
+            .iter()
+            .map(|(name, _)| name.clone())
+            .collect();
+        writeln!(out, "  looks with {}", printable(&listed(&joints)))?;
+    }
+    if let Some(feet) = &manifest.feet {
+        let feet: Vec<String> = feet.legs.iter().map(|leg| leg.tip.clone()).collect();
+        writeln!(out, "  feet {}", printable(&listed(&feet)))?;
+    }
+    for (name, space) in &manifest.blend_spaces {
+        let clips: Vec<String> = space.points.iter().map(|(clip, _)| clip.clone()).collect();
+        writeln!(
+            out,
+            "  blend space `{name}`: {}",
+            printable(&listed(&clips))
+        )?;
+    }
+    for (name, state) in &manifest.states {
+        writeln!(
+            out,
+            "  state `{name}`: {}",
+            printable(&listed(&state.plays))
+        )?;
+    }
+    if manifest.masks.is_empty() {
+        writeln!(
+            out,
+            "  no masks: no joint is called an arm, a leg, a head or a tail"
+        )?;
+    }
+    Ok(())
 }
 
 /// A file that belongs to one in `folder`, with its name in the directory: the files of a .gltf keep their places.

@@ -5,7 +5,7 @@ use bevy_marionette::model::{Exit, PlaybackMode, State, Then};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The state in which the character walks.
-pub const GROUND: &str = "ground";
+const GROUND: &str = "ground";
 /// The most clips of which a state chooses one.
 const MOST: usize = 4;
 /// Words of clips that are done in the course of something else.

@@ -2,7 +2,7 @@
 
 use super::{
     Draft,
-    actions::{Actions, GROUND},
+    actions::Actions,
     gaits::{Gait, Gaits},
     humanoid::Humanoid,
 };
@@ -101,7 +101,6 @@ pub fn equip(
         states,
         notes: reasons,
     } = Actions::new(drafts, SPACE);
-    debug_assert!(states.contains_key(GROUND));
     manifest.states = states;
     notes.states = reasons;
     notes

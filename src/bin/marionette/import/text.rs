@@ -307,17 +307,20 @@ fn body(out: &mut String, manifest: &Manifest) -> fmt::Result {
         },
     )?;
     entries(out, "goals", goals, |_, goal| {
-        let Limb::TwoBone { root, mid, tip } = &goal.limb else {
-            return Default::default();
+        let limb = match &goal.limb {
+            Limb::TwoBone { root, mid, tip } => {
+                let mid = mid.as_ref().map(|mid| format!("mid: {}, ", quoted(mid)));
+                let (root, tip) = (quoted(root), quoted(tip));
+                format!(
+                    "TwoBone(root: {root}, {}tip: {tip})",
+                    mid.unwrap_or_default()
+                )
+            }
+            Limb::Chain { root, tip } => {
+                format!("Chain(root: {}, tip: {})", quoted(root), quoted(tip))
+            }
         };
-        let mid = mid.as_ref().map(|mid| format!("mid: {}, ", quoted(mid)));
-        let limb = format!(
-            "root: {}, {}tip: {}",
-            quoted(root),
-            mid.unwrap_or_default(),
-            quoted(tip)
-        );
-        (String::new(), vec![format!("limb: TwoBone({limb})")])
+        (String::new(), vec![format!("limb: {limb}")])
     })?;
     if let Some(look_at) = look_at {
         let joints = listed(&look_at.joints, |(joint, share)| {

@@ -148,7 +148,14 @@ fn hero(model: &str) -> Manifest {
         }),
         blend_spaces: [("locomotion".to_owned(), space)].into(),
         states: states.map(|(name, state)| (name.to_owned(), state)).into(),
-        goals: [("left_hand".to_owned(), GoalEntry::new(arm))].into(),
+        goals: [
+            ("left_hand".to_owned(), GoalEntry::new(arm)),
+            (
+                "tail".to_owned(),
+                GoalEntry::new(Limb::chain("tail.1", "tail.5")),
+            ),
+        ]
+        .into(),
         look_at: Some(LookAtEntry::new([("neck", 0.25), ("head", 0.75)])),
         feet: Some(FeetEntry::new(
             "hips",
